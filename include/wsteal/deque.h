@@ -224,7 +224,8 @@ WS_API ws_steal ws_stealer_steal(ws_stealer *stealer, void **out);
  * owner of the source would have popped them, whatever the two flavors are.
  *
  * Thread: the owner of `dest`.  Blocks: no.  May run other jobs: no.
- * May allocate: when `dest` must grow; where it cannot, fewer items move.
+ * May allocate: when `dest` must grow; where it cannot, fewer items move (with
+ * no room at all: WS_STEAL_RETRY).
  * Owns: nothing.
  * Returns: WS_STEAL_SUCCESS: at least one item was moved; WS_STEAL_EMPTY, also
  * for a NULL argument and when `dest` is the source itself; WS_STEAL_RETRY.

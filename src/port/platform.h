@@ -10,9 +10,9 @@
  *  - the model checker links its own definitions of the functions below.
  *
  * Implementations: linux.c (futex, membarrier) and, with WSTEAL_PORT=posix,
- * posix.c (mutex + condition variable); threads.c, memory.c, cpu_count.c and
- * cgroup.c serve both.  No function prints, exits or keeps hidden state
- * besides what its comment names.
+ * posix.c (mutex + condition variable); threads.c, memory.c, system.c,
+ * cpu_count.c and cgroup.c serve both.  No function prints, exits or keeps
+ * hidden state besides what its comment names.
  *
  * Errors are 0 or a positive errno value; the layers above translate.
  *
@@ -31,8 +31,8 @@
 /* ---- memory ---------------------------------------------------------- */
 
 /* `size` zeroed bytes aligned to `align` (a power of two, at least
- * sizeof(void *)), or NULL.  Never returns NULL for size > 0 unless memory is
- * out.  wsi_mem_free(NULL) does nothing. */
+ * sizeof(void *)), or NULL.  Never returns NULL unless memory is out; size 0
+ * counts as 1.  wsi_mem_free(NULL) does nothing. */
 void *wsi_mem_alloc(size_t align, size_t size);
 void wsi_mem_free(void *p);
 
@@ -68,8 +68,14 @@ typedef void *(*wsi_thread_fn)(void *arg);
 /* Starts a thread whose stack has `stack_size` bytes (rounded up to a page and
  * to the system's minimum, 0 = 8 MiB; never derived from RLIMIT_STACK) and in
  * which all signals are blocked except the synchronous ones (SEGV, BUS, FPE,
- * ILL, TRAP, ABRT, SYS).  `name` is cut to the 15 bytes the system keeps; NULL
- * = unnamed.  EAGAIN is retried a few times with back-off, then returned. */
+ * ILL, TRAP, ABRT, SYS), whatever the caller's mask; that mask only grows
+ * during the call and is back when it returns.  `name` is cut to the 15 bytes
+ * the system keeps and is in place before `fn` runs; NULL = unnamed.
+ *
+ * EAGAIN is retried a few times with back-off, then returned.  EINVAL: the
+ * stack size is above wsi_stack_size_max() or the system refuses it.  ENOMEM:
+ * no memory for the few bytes handed to the thread, which frees them itself
+ * (so a test that swaps mem_free swaps it back after the join). */
 int wsi_thread_start(wsi_thread *out, size_t stack_size, const char *name,
                      wsi_thread_fn fn, void *arg);
 int wsi_thread_join(wsi_thread thread);
@@ -101,6 +107,12 @@ unsigned wsi_cpu_count(void);
  * limit, or nothing readable. */
 unsigned wsi_cgroup_cpu_limit(const char *root);
 
+/* The affinity part: the CPUs in the calling thread's mask; 0 = not known.
+ * `get` fills a mask of `bytes` bytes and returns 0 or an errno value; EINVAL
+ * = the mask is too small, and the next call brings one of twice the size. */
+typedef int (*wsi_affinity_fn)(size_t bytes, void *mask);
+unsigned wsi_affinity_cpu_count(wsi_affinity_fn get);
+
 /* ---- replaceable operations ------------------------------------------ */
 
 /* Places where a test wants to stop a thread: each lies on a slow path, between
@@ -126,6 +138,12 @@ typedef struct {
 
 /* Initialised to the real operations.  Written by tests only. */
 extern wsi_port_ops_table wsi_port_ops;
+
+/* The real operations that have no other name; only the table uses them. */
+void *wsi_mem_alloc_real(size_t align, size_t size);
+void wsi_mem_free_real(void *p);
+uint64_t wsi_clock_ns_real(void);
+unsigned wsi_cpu_count_real(void);
 
 static inline void wsi_at_point(wsi_point point, void *object)
 {

@@ -53,7 +53,7 @@ int ws_test_run(const char *group, const struct CMUnitTest *tests, size_t n,
 #define WS_TEST_MAIN(tests)                                                    \
     int main(int argc, char **argv)                                            \
     {                                                                          \
-        return ws_test_run(__FILE__, tests, sizeof(tests) / sizeof((tests)[0]), \
+        return ws_test_run(__FILE__, tests, sizeof(tests) / sizeof(*(tests)),  \
                            argc, argv);                                        \
     }
 
