@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * join.c: ws_join and ws_join_context.
+ *
+ * The second half is a job in the caller's frame, pushed into the worker's own
+ * deque; the first half is called; then the second is popped and called, or,
+ * if a thief has it, waited for.  The fast path is a push, two calls and a
+ * pop: no fence, no read-modify-write, no memory.  tests/checks/codegen.sh
+ * holds it to that.
+ *
+ * Layer: api.  See src/README.md, "Join".
+ */
+#include <wsteal/task.h>
+
+#include "core/entry.h"
+#include "core/worker.h"
+
+typedef struct {
+    wsi_job job;
+    wsi_latch latch;
+    unsigned owner; /* index of the worker whose frame this is */
+    ws_fn fn;
+    void *arg;
+    int code;
+} second_half;
+
+/* Runs on the thief, or on the owner below a wait of its own. */
+static void run_half(wsi_job *job, wsi_worker *w)
+{
+    second_half *half = (second_half *)(void *)job;
+    unsigned owner = half->owner;
+    if (w->pool->subtree && w->index != owner) {
+        wsi_latch_mark_thief(&half->latch, w->index);
+    }
+    half->code = half->fn(half->arg);
+    /* After the set the frame is gone; the pool is not, this worker is its. */
+    wsi_sleep_set_latch(&w->pool->sleep, owner, &half->latch);
+}
+
+/* The pop after the first half did not simply give the second half back. */
+static WSI_COLD int finish(wsi_worker *w, second_half *half, wsi_job *popped)
+{
+    while (popped != NULL && popped != &half->job) {
+        /* Spawned by the first half, so inside this call's subtree. */
+        wsi_worker_run(w, popped);
+        if (wsi_latch_is_set(&half->latch)) {
+            return half->code;
+        }
+        popped = wsi_worker_pop(w);
+    }
+    if (popped != NULL) {
+        return half->fn(half->arg);
+    }
+    /* A thief has it, and with it all that was older: what the deque gets from
+     * now on belongs to the subtree, so any mark will do. */
+    if (w->pool->subtree) {
+        const wsi_waiting waiting = {.latch = &half->latch};
+        wsi_worker_wait_subtree(w, &waiting);
+    } else {
+        wsi_worker_wait_any(w, &half->latch);
+    }
+    return half->code;
+}
+
+typedef struct {
+    ws_fn a;
+    void *arg_a;
+    ws_fn b;
+    void *arg_b;
+} pair;
+
+static int run_pair(void *arg)
+{
+    const pair *p = arg;
+    return ws_join(p->a, p->arg_a, p->b, p->arg_b);
+}
+
+/* No worker, or no memory for the push. */
+static WSI_COLD int join_otherwise(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
+{
+    pair both = {a, arg_a, b, arg_b};
+    if (wsi_current_worker == NULL) {
+        wsi_entry entry = wsi_run_in_current(run_pair, &both);
+        if (entry.status == WS_OK) {
+            return entry.code;
+        }
+    }
+    int code_a = a(arg_a);
+    int code_b = b(arg_b);
+    return code_a != 0 ? code_a : code_b;
+}
+
+int ws_join(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
+{
+    wsi_worker *w = wsi_current_worker;
+    second_half half;
+    if (WSI_UNLIKELY(w == NULL)) {
+        return join_otherwise(a, arg_a, b, arg_b);
+    }
+    half.job.run = run_half;
+    wsi_latch_init(&half.latch);
+    half.owner = w->index;
+    half.fn = b;
+    half.arg = arg_b;
+    if (WSI_UNLIKELY(!wsi_worker_push(w, &half.job))) {
+        return join_otherwise(a, arg_a, b, arg_b);
+    }
+    int code_a = a(arg_a);
+    wsi_job *popped = wsi_worker_pop(w);
+    int code_b =
+        WSI_LIKELY(popped == &half.job) ? b(arg_b) : finish(w, &half, popped);
+    return code_a != 0 ? code_a : code_b;
+}
+
+/* ---- ws_join_context: the same with two adapters --------------------- */
+
+typedef struct {
+    ws_ctx_fn fn;
+    void *arg;
+    const wsi_worker *caller; /* NULL: called outside a worker */
+} informed;
+
+static int run_informed(void *arg)
+{
+    const informed *half = arg;
+    ws_ctx ctx = {ws_current_index(), wsi_current_worker != half->caller};
+    return half->fn(&ctx, half->arg);
+}
+
+int ws_join_context(ws_ctx_fn a, void *arg_a, ws_ctx_fn b, void *arg_b)
+{
+    informed first = {a, arg_a, wsi_current_worker};
+    informed second = {b, arg_b, wsi_current_worker};
+    return ws_join(run_informed, &first, run_informed, &second);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * slab.c: job records from per-worker caches; contract in slab.h.
+ *
+ * Layer: core.
+ */
+#include "core/slab.h"
+
+#include "port/compiler.h"
+#include "port/platform.h"
+
+struct wsi_slab_chunk {
+    wsi_slab_chunk *next;
+    /* The nodes begin one node further on, so that they stay aligned. */
+};
+
+bool wsi_slab_depot_init(wsi_slab_depot *depot)
+{
+    depot->batches = NULL;
+    depot->chunks = NULL;
+    depot->foreign = (wsi_slab_cache){NULL, 0, NULL};
+    return pthread_mutex_init(&depot->lock, NULL) == 0;
+}
+
+void wsi_slab_depot_destroy(wsi_slab_depot *depot)
+{
+    while (depot->chunks != NULL) {
+        wsi_slab_chunk *chunk = depot->chunks;
+        depot->chunks = chunk->next;
+        wsi_mem_free(chunk);
+    }
+    pthread_mutex_destroy(&depot->lock);
+}
+
+/* Cuts a new chunk into batches.  The depot is locked. */
+static void add_chunk(wsi_slab_depot *depot)
+{
+    size_t size = (WSI_SLAB_CHUNK + 1) * sizeof(wsi_slab_node);
+    wsi_slab_chunk *chunk = wsi_mem_alloc(WSI_CACHE_LINE, size);
+    if (chunk == NULL) {
+        return;
+    }
+    chunk->next = depot->chunks;
+    depot->chunks = chunk;
+    wsi_slab_node *node = (wsi_slab_node *)(void *)chunk + 1;
+    for (size_t i = 0; i < WSI_SLAB_CHUNK; i++, node++) {
+        bool last = i % WSI_SLAB_BATCH == WSI_SLAB_BATCH - 1;
+        node->link.next = last ? NULL : node + 1;
+        if (i % WSI_SLAB_BATCH == 0) {
+            node->link.next_batch = depot->batches;
+            depot->batches = node;
+        }
+    }
+}
+
+/* A whole batch, or NULL.  The depot is locked. */
+static wsi_slab_node *get_batch(wsi_slab_depot *depot)
+{
+    if (depot->batches == NULL) {
+        add_chunk(depot);
+    }
+    wsi_slab_node *batch = depot->batches;
+    if (batch != NULL) {
+        depot->batches = batch->link.next_batch;
+    }
+    return batch;
+}
+
+static void lock_unless(bool locked, wsi_slab_depot *depot)
+{
+    if (!locked) {
+        pthread_mutex_lock(&depot->lock);
+    }
+}
+
+static void unlock_unless(bool locked, wsi_slab_depot *depot)
+{
+    if (!locked) {
+        pthread_mutex_unlock(&depot->lock);
+    }
+}
+
+static WSI_COLD bool refill(wsi_slab_depot *depot, wsi_slab_cache *cache)
+{
+    bool locked = cache == &depot->foreign;
+    if (cache->full != NULL) {
+        cache->current = cache->full;
+        cache->full = NULL;
+    } else {
+        lock_unless(locked, depot);
+        cache->current = get_batch(depot);
+        unlock_unless(locked, depot);
+    }
+    cache->n = cache->current != NULL ? WSI_SLAB_BATCH : 0;
+    return cache->current != NULL;
+}
+
+/* The current list is a whole batch: keeps it in reserve, and gives the former
+ * reserve back. */
+static WSI_COLD void put_aside(wsi_slab_depot *depot, wsi_slab_cache *cache)
+{
+    wsi_slab_node *surplus = cache->full;
+    bool locked = cache == &depot->foreign;
+    cache->full = cache->current;
+    cache->current = NULL;
+    cache->n = 0;
+    if (surplus != NULL) {
+        lock_unless(locked, depot);
+        surplus->link.next_batch = depot->batches;
+        depot->batches = surplus;
+        unlock_unless(locked, depot);
+    }
+}
+
+static void *take(wsi_slab_depot *depot, wsi_slab_cache *cache)
+{
+    if (WSI_UNLIKELY(cache->n == 0) && !refill(depot, cache)) {
+        return NULL;
+    }
+    wsi_slab_node *node = cache->current;
+    cache->current = node->link.next;
+    cache->n--;
+    return node;
+}
+
+void *wsi_slab_alloc(wsi_slab_depot *depot, wsi_slab_cache *cache)
+{
+    if (cache != NULL) {
+        return take(depot, cache);
+    }
+    pthread_mutex_lock(&depot->lock);
+    void *node = take(depot, &depot->foreign);
+    pthread_mutex_unlock(&depot->lock);
+    return node;
+}
+
+static void give(wsi_slab_depot *depot, wsi_slab_cache *cache,
+                 wsi_slab_node *node)
+{
+    if (WSI_UNLIKELY(cache->n == WSI_SLAB_BATCH)) {
+        put_aside(depot, cache);
+    }
+    node->link.next = cache->current;
+    cache->current = node;
+    cache->n++;
+}
+
+void wsi_slab_free(wsi_slab_depot *depot, wsi_slab_cache *cache, void *memory)
+{
+    if (cache != NULL) {
+        give(depot, cache, memory);
+        return;
+    }
+    pthread_mutex_lock(&depot->lock);
+    give(depot, &depot->foreign, memory);
+    pthread_mutex_unlock(&depot->lock);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * slab.h: memory for job records without malloc per job.
+ *
+ * Each worker has a cache of nodes, used by it alone.  A node is freed into
+ * the cache of the worker that ran the job; caches trade batches of 128 nodes
+ * through the pool's depot, under a lock that is taken once in 128 jobs at
+ * most.  Foreign threads take single nodes from the depot's own cache.
+ *
+ * Memory grows to the largest number of jobs queued at once, plus two batches
+ * per worker, and is returned when the pool is destroyed.
+ *
+ * Layer: core.
+ */
+#ifndef WSI_CORE_SLAB_H
+#define WSI_CORE_SLAB_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WSI_SLAB_NODE_SIZE 64
+#define WSI_SLAB_BATCH 128
+/* Nodes of one allocation. */
+#define WSI_SLAB_CHUNK (WSI_SLAB_BATCH * 8)
+
+typedef union wsi_slab_node {
+    struct {
+        union wsi_slab_node *next;       /* in a list of free nodes */
+        union wsi_slab_node *next_batch; /* in the depot, first node only */
+    } link;
+    char bytes[WSI_SLAB_NODE_SIZE];
+} wsi_slab_node;
+
+typedef struct {
+    wsi_slab_node *current; /* n nodes */
+    unsigned n;
+    wsi_slab_node *full; /* one whole batch, or NULL */
+} wsi_slab_cache;
+
+typedef struct wsi_slab_chunk wsi_slab_chunk;
+
+typedef struct {
+    pthread_mutex_t lock;
+    wsi_slab_node *batches;
+    wsi_slab_chunk *chunks;
+    wsi_slab_cache foreign; /* under the lock */
+} wsi_slab_depot;
+
+bool wsi_slab_depot_init(wsi_slab_depot *depot);
+void wsi_slab_depot_destroy(wsi_slab_depot *depot);
+
+/* A node of WSI_SLAB_NODE_SIZE bytes, or NULL when memory is out.  In both,
+ * `cache` NULL means a foreign thread. */
+void *wsi_slab_alloc(wsi_slab_depot *depot, wsi_slab_cache *cache);
+void wsi_slab_free(wsi_slab_depot *depot, wsi_slab_cache *cache, void *node);
+
+#endif

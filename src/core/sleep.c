@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * sleep.c: announcing, blocking and waking; contract in sleep.h.
+ *
+ * An event count with asymmetric fences: a worker that wants to sleep first
+ * announces itself, then asks every owner for a sign, fences heavily and looks
+ * once more; who publishes work either shows it to that look or meets the sign
+ * and finds the announcement.  Step names (S1 ... S7, P5 ... P8) as in
+ * src/README.md, "Sleep".
+ *
+ * Layer: core.
+ */
+#include "core/sleep.h"
+
+#include "port/platform.h"
+
+/* The packed word: events count at the top, so that their overflow falls out.
+ */
+#define SLEEPING_ONE ((uint64_t)1)
+#define SEARCHING_ONE ((uint64_t)1 << 16)
+#define EVENT_ONE ((uint64_t)1 << 32)
+#define COUNT_MASK ((uint64_t)0xffff)
+#define AWAKEN (SEARCHING_ONE - SLEEPING_ONE)
+
+/* Without a heavy fence nobody may sleep for good. */
+#define NAP_NS ((uint64_t)1000 * 1000)
+
+enum {
+    AWAKE = 0,
+    SLEEPY = 1,
+    SLEEPING = 2,
+    ON_LATCH = 3
+};
+
+static uint64_t sleeping(uint64_t word)
+{
+    return word & COUNT_MASK;
+}
+
+static uint64_t searching(uint64_t word)
+{
+    return word >> 16 & COUNT_MASK;
+}
+
+static uint64_t events(uint64_t word)
+{
+    return word >> 32;
+}
+
+void wsi_sleep_init(wsi_sleep *s, wsi_parker *parkers, unsigned n,
+                    uint32_t first_event)
+{
+    wsi_u64_init(&s->word, first_event * EVENT_ONE);
+    s->parkers = parkers;
+    s->n = n;
+    s->fences = wsi_fences_mode();
+}
+
+void wsi_sleep_begin_search(wsi_sleep *s)
+{
+    /* acq_rel: all changes of the word are, so that they form one chain */
+    wsi_u64_fetch_add_acq_rel(&s->word, SEARCHING_ONE);
+}
+
+/* Turns a parker AWAKE; true when this call did it. */
+static bool awaken(wsi_sleep *s, unsigned index)
+{
+    wsi_atomic_u32 *state = &s->parkers[index].state;
+    /* acq_rel: pairs with the owner's stores of the state and with its
+     * acquire after the futex; two wakers cannot both succeed */
+    uint32_t old = wsi_u32_exchange_acq_rel(state, AWAKE);
+    if (old == SLEEPY || old == SLEEPING) {
+        /* acq_rel: comes after the sleeper's own S1, which S2 released */
+        wsi_u64_fetch_add_acq_rel(&s->word, AWAKEN);
+    }
+    if (old == SLEEPING || old == ON_LATCH) {
+        wsi_futex_wake(state, 1);
+    }
+    return old != AWAKE;
+}
+
+/* The sleeper turns itself AWAKE, unless a waker has just done so. */
+static void cancel(wsi_sleep *s, unsigned self)
+{
+    /* acq_rel: against a concurrent awaken() */
+    uint32_t old = wsi_u32_exchange_acq_rel(&s->parkers[self].state, AWAKE);
+    if (old != AWAKE) {
+        /* acq_rel: one chain */
+        wsi_u64_fetch_add_acq_rel(&s->word, AWAKEN);
+    }
+}
+
+/* S6 and S7: blocks until woken, at most `timeout_ns`. */
+static bool commit(wsi_sleep *s, unsigned self, uint64_t timeout_ns)
+{
+    wsi_atomic_u32 *state = &s->parkers[self].state;
+    uint32_t old = SLEEPY;
+    wsi_at_point(WSI_POINT_SLEEP_COMMIT, s);
+    /* S6, acq_rel: fails when a waker came first; acquire pairs with it */
+    if (!wsi_u32_cas_acq_rel(state, &old, SLEEPING)) {
+        return false;
+    }
+    do {
+        wsi_futex_wait(state, SLEEPING, timeout_ns);
+        /* S7, acquire: pairs with the exchange in awaken() */
+    } while (wsi_u32_load_acquire(state) == SLEEPING &&
+             timeout_ns == UINT64_MAX);
+    return true;
+}
+
+bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
+                     const wsi_sleep_ops *ops)
+{
+    bool blocked = false;
+    /* S1, acq_rel: idle -> sleepy; every announcer from now on counts us, and
+     * every job announced before is seen by S5 */
+    uint64_t seen = wsi_u64_fetch_sub_acq_rel(&s->word, AWAKEN);
+    /* S2, release: after S1, so that who wakes us moves a count that exists;
+     * before the fence S4, against the scan P8 */
+    wsi_u32_store_release(&s->parkers[self].state, SLEEPY);
+    if (wsi_latch_begin_sleep(latch)) {
+        ops->ask(ops->pool);                      /* S3 */
+        bool fenced = wsi_fence_heavy(s->fences); /* S4 */
+        bool found = ops->look(ops->pool);        /* S5 */
+        /* relaxed: only saves a sleep; whoever moved it wakes us if need be */
+        if (!found && events(wsi_u64_load_relaxed(&s->word)) == events(seen)) {
+            blocked = commit(s, self, fenced ? UINT64_MAX : NAP_NS);
+        }
+        wsi_latch_end_sleep(latch);
+    }
+    cancel(s, self);
+    return blocked;
+}
+
+void wsi_sleep_block_on_latch(wsi_sleep *s, unsigned self, wsi_latch *latch,
+                              const wsi_atomic_u32 *also)
+{
+    wsi_atomic_u32 *state = &s->parkers[self].state;
+    /* release: before the latch's CAS, for its setter */
+    wsi_u32_store_release(state, ON_LATCH);
+    if (wsi_latch_begin_sleep(latch)) {
+        /* full: against the fence in wsi_sleep_wake(): its caller sees
+         * ON_LATCH or we see *also */
+        wsi_fence_full();
+        /* acquire, state: pairs with the exchange in awaken(); relaxed, also:
+         * ordered by the fence */
+        while (wsi_u32_load_acquire(state) == ON_LATCH &&
+               (also == NULL || wsi_u32_load_relaxed(also) == 0)) {
+            wsi_futex_wait(state, ON_LATCH, UINT64_MAX);
+        }
+        wsi_latch_end_sleep(latch);
+    }
+    /* relaxed: nobody counts on the state of a worker that is awake */
+    wsi_u32_store_relaxed(state, AWAKE);
+}
+
+unsigned wsi_sleep_wake_one(wsi_sleep *s, unsigned from)
+{
+    for (unsigned i = 1; i <= s->n; i++) {
+        unsigned index = (from + i) % s->n;
+        /* P8, relaxed: ordered by the fence against S2, checked by awaken() */
+        uint32_t state = wsi_u32_load_relaxed(&s->parkers[index].state);
+        if ((state == SLEEPY || state == SLEEPING) && awaken(s, index)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+unsigned wsi_sleep_announce_jobs(wsi_sleep *s, unsigned from)
+{
+    /* P6, acq_rel: a read-modify-write, so that it stands in one order with
+     * every S1: a sleeper before it is counted in what we get, a sleeper after
+     * it sees our jobs */
+    uint64_t old = wsi_u64_fetch_add_acq_rel(&s->word, EVENT_ONE);
+    /* P7: a searcher will look again before it can sleep */
+    if (sleeping(old) == 0 || searching(old) > 0) {
+        return 0;
+    }
+    return wsi_sleep_wake_one(s, from);
+}
+
+void wsi_sleep_wake(wsi_sleep *s, unsigned index)
+{
+    /* full: see wsi_sleep_block_on_latch() */
+    wsi_fence_full();
+    awaken(s, index);
+}
+
+unsigned wsi_sleep_end_search(wsi_sleep *s, unsigned self,
+                              const wsi_sleep_ops *ops)
+{
+    /* E1, acq_rel: acquire pairs with an announcer (P6) that counted on us: the
+     * look below sees its jobs */
+    uint64_t old = wsi_u64_fetch_sub_acq_rel(&s->word, SEARCHING_ONE);
+    if (searching(old) != 1 || sleeping(old) == 0) {
+        return 0;
+    }
+    ops->ask(ops->pool);                      /* E2, as S3 */
+    bool fenced = wsi_fence_heavy(s->fences); /* E3, as S4 */
+    if (fenced && !ops->look(ops->pool)) {    /* E4, as S5 */
+        return 0;
+    }
+    return wsi_sleep_wake_one(s, self); /* E5 */
+}
+
+void wsi_sleep_set_latch(wsi_sleep *s, unsigned index, wsi_latch *latch)
+{
+    if (wsi_latch_set(latch)) {
+        wsi_at_point(WSI_POINT_LATCH_SET, latch);
+        awaken(s, index);
+    }
+}

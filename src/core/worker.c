@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * worker.c: find_work, the search before sleep, and the main loop.
+ *
+ * Runs on the worker's own thread.  A searching worker escalates by time: it
+ * first asks owners politely, then forces their private jobs into the open,
+ * then also takes over a stalled thief's claim; when its search time is over
+ * it goes to sleep.
+ *
+ * Layer: core.  See src/README.md, "Finding work".
+ */
+#include "core/worker.h"
+
+#include "core/registry.h"
+#include "port/platform.h"
+
+/* An owner that pushes at all answers within a push or two, well under a
+ * microsecond; one that has not answered after this is inside a long leaf. */
+#define FORCE_AFTER_NS ((uint64_t)5 * 1000)
+/* A claim is held for one membarrier, some microseconds at most; one that is
+ * older belongs to a thief that was descheduled. */
+#define TAKEOVER_AFTER_NS ((uint64_t)40 * 1000)
+/* Between two rounds of a search: short, so that an answer is seen at once. */
+#define PAUSES_PER_ROUND 4
+/* Lets others run on an oversubscribed machine. */
+#define ROUNDS_PER_YIELD 32
+
+WSI_THREAD_LOCAL wsi_worker *wsi_current_worker;
+
+bool wsi_worker_pushed(wsi_worker *w, wsi_push result)
+{
+    wsi_count(&w->counters.wakes,
+              wsi_sleep_announce_jobs(&w->pool->sleep, w->index));
+    return result != WSI_PUSH_FULL;
+}
+
+wsi_job *wsi_worker_pop_slow(wsi_worker *w, uint64_t index)
+{
+    bool answered;
+    wsi_job *job = wsi_deque_pop_slow(&w->deque, index, &answered);
+    if (answered) {
+        wsi_worker_pushed(w, WSI_PUSH_ANSWERED);
+    }
+    return job;
+}
+
+void wsi_worker_run(wsi_worker *w, wsi_job *job)
+{
+    wsi_count(&w->counters.jobs, 1);
+    job->run(job, w);
+}
+
+wsi_job *wsi_worker_take_injected(wsi_worker *w)
+{
+    void *job;
+    if (wsi_injector_steal(&w->pool->injector, &job) != WS_STEAL_SUCCESS) {
+        return NULL;
+    }
+    wsi_count(&w->counters.injected, 1);
+    return job;
+}
+
+/* xorshift64*: Vigna (2016). */
+static uint64_t next_random(wsi_worker *w)
+{
+    w->random ^= w->random >> 12;
+    w->random ^= w->random << 25;
+    w->random ^= w->random >> 27;
+    return w->random * UINT64_C(0x2545F4914F6CDD1D);
+}
+
+wsi_job *wsi_worker_steal(wsi_worker *w, wsi_steal_mode mode)
+{
+    const ws_pool *pool = w->pool;
+    unsigned n = pool->n_workers;
+    unsigned start = (unsigned)((next_random(w) >> 32) * n >> 32);
+    void *job;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned victim = start + i < n ? start + i : start + i - n;
+        if (victim != w->index &&
+            wsi_deque_steal(&pool->workers[victim].deque, mode, &job) ==
+                WS_STEAL_SUCCESS) {
+            wsi_count(&w->counters.steals, 1);
+            wsi_count(&w->counters.forced, mode != WSI_STEAL_POLITE);
+            return job;
+        }
+    }
+    return NULL;
+}
+
+/* Own deque, then one polite look around. */
+static wsi_job *find_work(wsi_worker *w)
+{
+    wsi_job *job = NULL;
+    if (++w->n_runs >= w->pool->fairness_interval) {
+        w->n_runs = 0;
+        job = wsi_worker_take_injected(w);
+    }
+    if (job == NULL) {
+        job = wsi_worker_pop(w);
+    }
+    if (job == NULL) {
+        job = wsi_worker_steal(w, WSI_STEAL_POLITE);
+    }
+    return job != NULL ? job : wsi_worker_take_injected(w);
+}
+
+static wsi_steal_mode mode_after(uint64_t elapsed)
+{
+    return elapsed < FORCE_AFTER_NS      ? WSI_STEAL_POLITE
+           : elapsed < TAKEOVER_AFTER_NS ? WSI_STEAL_FORCE
+                                         : WSI_STEAL_TAKEOVER;
+}
+
+/* Searches, sleeps and searches again until there is a job (returned) or the
+ * latch is set (NULL).  The own deque is empty. */
+static wsi_job *search(wsi_worker *w, wsi_latch *latch)
+{
+    ws_pool *pool = w->pool;
+    wsi_job *job = NULL;
+    uint64_t begin = wsi_clock_ns();
+    wsi_sleep_begin_search(&pool->sleep);
+    for (unsigned round = 1; !wsi_latch_is_set(latch); round++) {
+        uint64_t elapsed = wsi_clock_ns() - begin;
+        job = wsi_worker_steal(w, mode_after(elapsed));
+        if (job == NULL) {
+            job = wsi_worker_take_injected(w);
+        }
+        if (job != NULL) {
+            break;
+        }
+        if (elapsed >= pool->search_ns) {
+            bool slept = wsi_sleep_block(&pool->sleep, w->index, latch,
+                                         &pool->sleep_ops);
+            wsi_count(&w->counters.sleeps, slept);
+            begin = wsi_clock_ns();
+        } else if (round % ROUNDS_PER_YIELD == 0) {
+            wsi_thread_yield();
+        } else {
+            for (unsigned i = 0; i < PAUSES_PER_ROUND; i++) {
+                wsi_cpu_relax();
+            }
+        }
+    }
+    wsi_count(&w->counters.wakes,
+              wsi_sleep_end_search(&pool->sleep, w->index, &pool->sleep_ops));
+    return job;
+}
+
+void wsi_worker_wait_any(wsi_worker *w, wsi_latch *latch)
+{
+    while (!wsi_latch_is_set(latch)) {
+        wsi_job *job = find_work(w);
+        if (job == NULL) {
+            job = search(w, latch);
+        }
+        if (job != NULL) {
+            wsi_worker_run(w, job);
+        }
+    }
+}
+
+void wsi_worker_main(wsi_worker *w)
+{
+    wsi_current_worker = w;
+    /* The terminate latch is set when no work is left (registry.h, I2). */
+    wsi_worker_wait_any(w, &w->terminate);
+    wsi_current_worker = NULL;
+}
