@@ -1,0 +1,211 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# check.sh NAME BINDIR SRCDIR WORKDIR: checks what the example NAME prints
+# against the system's own tools.  ctest runs it once for each example.
+# Exit code 0 = as expected.
+set -u
+export LC_ALL=C
+name=$1
+bin=$2
+src=$3
+work=$4
+failures=0
+
+fail()
+{
+    echo "FAILED: $*" | cut -c 1-500 >&2
+    failures=$((failures + 1))
+}
+
+# expect CODE COMMAND...: the command ends with this code.
+expect()
+{
+    expected=$1
+    shift
+    "$@" > "$work/stdout" 2> "$work/stderr"
+    code=$?
+    [ "$code" -eq "$expected" ] || {
+        fail "exit code $code, not $expected: $*"
+        head -n 20 "$work/stdout" "$work/stderr" >&2
+    }
+}
+
+# expect_text TEXT COMMAND...: it ends with 0 and prints exactly this line.
+expect_text()
+{
+    text=$1
+    shift
+    expect 0 "$@"
+    [ "$(cat "$work/stdout")" = "$text" ] ||
+        fail "printed '$(cat "$work/stdout")', not '$text': $*"
+}
+
+# generate LINES: text of random words, the same each time.
+generate()
+{
+    awk -v lines="$1" '
+    function random(n) {
+        state = (state * 16807) % 2147483647
+        return state % n
+    }
+    BEGIN {
+        state = 42
+        while (lines-- > 0) {
+            line = ""
+            for (n = random(8); n > 0; n--) {
+                line = line substr("abcdefghijklmnop", 1 + random(9), \
+                                   1 + random(8)) (random(9) ? " " : "")
+            }
+            print line
+        }
+    }'
+}
+
+make_inputs()
+{
+    mkdir -p "$work/in/sub directory/deep"
+    cd "$work/in" || exit 1
+    : > empty
+    printf '\n' > newline
+    printf 'b\na\nc' > no-newline
+    printf 'a\000b\na\na\000\n\na\000\000\nab\n\000\n' > nul
+    printf 'abcdefgh\nabcdefg\nabcdefghi\nabcdefgh\000\nabcdefgha\n' > prefix
+    printf '\377\n\200a\n\177\n\001\n \001 \001 a\001\n\303\251\n' > bytes
+    awk 'BEGIN { for (i = 0; i < 20000; i++) print i % 7 }' > duplicates
+    awk 'BEGIN { for (s = "x"; length(s) < 300000;) { s = s s; print s } }' \
+        > long
+    awk 'BEGIN { for (i = 100000; i < 130000; i++) print i }' > ascending
+    awk 'BEGIN { for (i = 130000; i > 100000; i--) print i }' > descending
+    generate 100000 > random
+    cp "$bin/$name" "sub directory/binary"
+    head -c 3000000 /dev/zero > "sub directory/deep/zeros"
+    awk 'BEGIN { for (s = "0123456789"; length(s) < 2500000;) s = s s
+                 printf "%s", s }' > "sub directory/deep/one word"
+    # A word begins at each border between two pieces of a file.
+    awk 'BEGIN { for (s = "a\n"; length(s) < 2500000;) s = s s
+                 printf "%s", s }' > "sub directory/deep/short words"
+    # The project's own files; a copy, since a build may be at work there.
+    mkdir -p own
+    for directory in include src tests examples bench; do
+        [ ! -d "$src/$directory" ] || cp -RP "$src/$directory" own/
+    done
+}
+
+check_fib()
+{
+    expect_text 'fib(0) = 0' "$bin/fib" 0
+    expect_text 'fib(1) = 1' "$bin/fib" 1
+    expect_text 'fib(25) = 75025' "$bin/fib" 25
+    expect_text 'fib(30) = 832040' "$bin/fib"
+    WSTEAL_NUM_THREADS=1 expect_text 'fib(20) = 6765' "$bin/fib" 20
+    WSTEAL_NUM_THREADS=5 expect_text 'fib(20) = 6765' "$bin/fib" 20
+    expect 2 "$bin/fib" many
+    expect 2 "$bin/fib" 61
+}
+
+# check_sort FILE...: with 1 worker, as many as CPUs, and more.
+check_sort()
+{
+    sort -- "$@" > "$work/expected"
+    for workers in 1 0 5; do
+        expect 0 "$bin/ws-sort" -j "$workers" -o "$work/actual" -- "$@"
+        cmp "$work/expected" "$work/actual" ||
+            fail "ws-sort -j $workers differs from sort: $*"
+    done
+}
+
+check_ws_sort()
+{
+    make_inputs
+    for file in *; do
+        [ -d "$file" ] || check_sort "$file"
+    done
+    check_sort "sub directory/binary"
+    check_sort no-newline empty nul no-newline long random bytes
+    list=$(find own -type f)
+    IFS='
+'
+    set -f
+    # shellcheck disable=SC2086 # one word for each line of the list
+    check_sort $list
+    set +f
+    unset IFS
+    sort random > "$work/expected"
+    expect 0 "$bin/ws-sort" -s -o random random
+    cmp "$work/expected" random || fail 'OUT is one of the files'
+    grep -q 'sort_s=.*w0_jobs=.*workers=.*steals=' "$work/stderr" ||
+        fail "ws-sort -s prints: $(cat "$work/stderr")"
+    expect 2 "$bin/ws-sort"
+    expect 2 "$bin/ws-sort" -j none random
+    expect 2 "$bin/ws-sort" -j 100000 random
+    expect 2 "$bin/ws-sort" random missing
+    expect 2 "$bin/ws-sort" .
+}
+
+# What wc says of each file, summed up.
+count()
+{
+    find "$@" -type f -exec sh -c 'for f; do wc < "$f"; done' sh {} + |
+        awk '{ lines += $1; words += $2; bytes += $3 }
+             END { printf "%d %.0f %.0f %.0f\n", NR, lines, words, bytes }'
+}
+
+check_wc()
+{
+    expected_counts=$(count "$@")
+    for workers in 1 0 5; do
+        expect_text "$expected_counts" \
+            "$bin/ws-wc" ${posix:+"$posix"} -j "$workers" "$@"
+    done
+}
+
+check_ws_wc()
+{
+    make_inputs
+    ln -s . loop
+    ln -s random link
+    ln -s nowhere dangling
+    mkfifo fifo
+    : > 'new
+line'
+    # Words without a printable byte: see ws-wc.c.
+    posix=
+    [ "$(($(printf '\001' | wc -w)))" -eq 0 ] || posix=-p
+    printf '\001 a \377\n' > "$work/word"
+    expect_text '1 1 1 6' "$bin/ws-wc" "$work/word"
+    expect_text '1 1 3 6' "$bin/ws-wc" -p "$work/word"
+    check_wc .
+    check_wc . "sub directory" empty long random loop fifo
+    check_wc loop/ "sub directory/deep"
+    check_wc own
+    # An error has a code, and the rest is counted all the same.
+    expect 1 "$bin/ws-wc" ${posix:+"$posix"} missing .
+    [ "$(cat "$work/stdout")" = "$(count .)" ] || fail 'counts after an error'
+    grep -q missing "$work/stderr" || fail 'the error is not reported'
+    expect 2 "$bin/ws-wc"
+}
+
+check_foreign()
+{
+    expect 0 "$bin/foreign"
+    grep -q '400 sums, 400 detached jobs, 0 failures' "$work/stdout" ||
+        fail "foreign printed: $(cat "$work/stdout")"
+    WSTEAL_NUM_THREADS=1 expect 0 "$bin/foreign"
+    WSTEAL_NUM_THREADS=5 expect 0 "$bin/foreign"
+}
+
+rm -rf "$work/in"
+mkdir -p "$work" || exit 1
+# Absolute, since some checks change the directory.
+bin=$(cd "$bin" && pwd) && src=$(cd "$src" && pwd) &&
+    work=$(cd "$work" && pwd) || exit 1
+case $name in
+fib) check_fib ;;
+ws-sort) check_ws_sort ;;
+ws-wc) check_ws_wc ;;
+foreign) check_foreign ;;
+*) fail "no check for the example '$name'" ;;
+esac
+[ "$failures" -eq 0 ] || exit 1
+echo "$name: ok"
