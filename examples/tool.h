@@ -92,6 +92,7 @@ static inline unsigned char *tool_read(const struct tool *tool, size_t *size)
         }
         if (file == NULL || ferror(file)) {
             perror(*path);
+            free(text);
             exit(2);
         }
         fclose(file);
@@ -120,8 +121,7 @@ static inline double tool_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/** Prints the statistics of -s after what the caller has printed, destroys the
- * pool, and reports an output that could not be written. */
+/** Completes the line of statistics, destroys the pool, checks the output. */
 static inline void tool_finish(const struct tool *tool)
 {
     ws_worker_stats w;

@@ -62,6 +62,63 @@ static WSI_COLD int finish(wsi_worker *w, second_half *half, wsi_job *popped)
     return half->code;
 }
 
+/* The first half is done; does the second, and returns its code. */
+static WSI_ALWAYS_INLINE int join_second(wsi_worker *w, second_half *half,
+                                         wsi_fences fences)
+{
+    wsi_job *popped = wsi_worker_pop_as(w, fences);
+    if (WSI_UNLIKELY(popped != &half->job)) {
+        return finish(w, half, popped);
+    }
+    return half->fn(half->arg);
+}
+
+/* The first half has failed: its code wins. */
+static WSI_COLD int join_failed(wsi_worker *w, second_half *half, int code)
+{
+    join_second(w, half, w->deque.fences);
+    return code;
+}
+
+/* From the push of the second half on. */
+static WSI_ALWAYS_INLINE int join_rest(wsi_worker *w, second_half *half,
+                                       ws_fn a, void *arg_a, wsi_fences fences)
+{
+    int code = a(arg_a);
+    if (WSI_UNLIKELY(code != 0)) {
+        return join_failed(w, half, code);
+    }
+    return join_second(w, half, fences);
+}
+
+/* The push met the poison or a full buffer. */
+static WSI_COLD int join_pushed(wsi_worker *w, second_half *half, ws_fn a,
+                                void *arg_a, uint64_t index)
+{
+    if (wsi_worker_push_slow(w, index)) {
+        return join_rest(w, half, a, arg_a, w->deque.fences);
+    }
+    int code_a = a(arg_a);
+    int code_b = half->fn(half->arg);
+    return code_a != 0 ? code_a : code_b;
+}
+
+static WSI_ALWAYS_INLINE int join_in(wsi_worker *w, ws_fn a, void *arg_a,
+                                     ws_fn b, void *arg_b, wsi_fences fences)
+{
+    second_half half;
+    half.job.run = run_half;
+    wsi_latch_init(&half.latch);
+    half.owner = w->index;
+    half.fn = b;
+    half.arg = arg_b;
+    uint64_t index;
+    if (!wsi_deque_push_begin(&w->deque, &half.job, &index, fences)) {
+        return join_pushed(w, &half, a, arg_a, index);
+    }
+    return join_rest(w, &half, a, arg_a, fences);
+}
+
 typedef struct {
     ws_fn a;
     void *arg_a;
@@ -75,41 +132,30 @@ static int run_pair(void *arg)
     return ws_join(p->a, p->arg_a, p->b, p->arg_b);
 }
 
-/* No worker, or no memory for the push. */
+/* Outside a worker, or where the owner's side needs fences. */
 static WSI_COLD int join_otherwise(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
 {
     pair both = {a, arg_a, b, arg_b};
-    if (wsi_current_worker == NULL) {
-        wsi_entry entry = wsi_run_in_current(run_pair, &both);
-        if (entry.status == WS_OK) {
-            return entry.code;
-        }
+    if (wsi_current_worker != NULL) {
+        return join_in(wsi_current_worker, a, arg_a, b, arg_b,
+                       WSI_FENCES_SEQCST);
+    }
+    wsi_entry entry = wsi_run_in_current(run_pair, &both);
+    if (entry.status == WS_OK) {
+        return entry.code;
     }
     int code_a = a(arg_a);
     int code_b = b(arg_b);
     return code_a != 0 ? code_a : code_b;
 }
 
-int ws_join(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
+WSI_HOT int ws_join(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
 {
-    wsi_worker *w = wsi_current_worker;
-    second_half half;
+    wsi_worker *w = wsi_unfenced_worker;
     if (WSI_UNLIKELY(w == NULL)) {
         return join_otherwise(a, arg_a, b, arg_b);
     }
-    half.job.run = run_half;
-    wsi_latch_init(&half.latch);
-    half.owner = w->index;
-    half.fn = b;
-    half.arg = arg_b;
-    if (WSI_UNLIKELY(!wsi_worker_push(w, &half.job))) {
-        return join_otherwise(a, arg_a, b, arg_b);
-    }
-    int code_a = a(arg_a);
-    wsi_job *popped = wsi_worker_pop(w);
-    int code_b =
-        WSI_LIKELY(popped == &half.job) ? b(arg_b) : finish(w, &half, popped);
-    return code_a != 0 ? code_a : code_b;
+    return join_in(w, a, arg_a, b, arg_b, WSI_FENCES_ASYMMETRIC);
 }
 
 /* ---- ws_join_context: the same with two adapters --------------------- */

@@ -26,11 +26,21 @@
 #define ROUNDS_PER_YIELD 32
 
 WSI_THREAD_LOCAL wsi_worker *wsi_current_worker;
+WSI_THREAD_LOCAL wsi_worker *wsi_unfenced_worker;
 
-bool wsi_worker_pushed(wsi_worker *w, wsi_push result)
+/* The poison was met: somebody may sleep who should not. */
+static void announce(wsi_worker *w)
 {
     wsi_count(&w->counters.wakes,
               wsi_sleep_announce_jobs(&w->pool->sleep, w->index));
+}
+
+bool wsi_worker_push_slow(wsi_worker *w, uint64_t index)
+{
+    wsi_push result = wsi_deque_push_slow(&w->deque, index);
+    if (result != WSI_PUSH_OK) {
+        announce(w);
+    }
     return result != WSI_PUSH_FULL;
 }
 
@@ -39,7 +49,7 @@ wsi_job *wsi_worker_pop_slow(wsi_worker *w, uint64_t index)
     bool answered;
     wsi_job *job = wsi_deque_pop_slow(&w->deque, index, &answered);
     if (answered) {
-        wsi_worker_pushed(w, WSI_PUSH_ANSWERED);
+        announce(w);
     }
     return job;
 }
@@ -163,7 +173,9 @@ void wsi_worker_wait_any(wsi_worker *w, wsi_latch *latch)
 void wsi_worker_main(wsi_worker *w)
 {
     wsi_current_worker = w;
+    wsi_unfenced_worker = w->deque.fences == WSI_FENCES_ASYMMETRIC ? w : NULL;
     /* The terminate latch is set when no work is left (registry.h, I2). */
     wsi_worker_wait_any(w, &w->terminate);
     wsi_current_worker = NULL;
+    wsi_unfenced_worker = NULL;
 }

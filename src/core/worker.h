@@ -18,31 +18,40 @@
 
 /* The worker that this thread is, or NULL. */
 extern WSI_THREAD_LOCAL wsi_worker *wsi_current_worker;
+/* The same, but NULL where the owner's side of a deque needs real fences: one
+ * test tells ws_join() both. */
+extern WSI_THREAD_LOCAL wsi_worker *wsi_unfenced_worker;
 
 /* A thread's whole life as a worker. */
 void wsi_worker_main(wsi_worker *w);
 
-/* After wsi_deque_push() said other than WSI_PUSH_OK: tells the sleep module.
- * False: the job was not queued. */
-bool wsi_worker_pushed(wsi_worker *w, wsi_push result);
+/* The end of wsi_deque_push_begin() when it was false.  False: out of memory,
+ * the job was not queued. */
+bool wsi_worker_push_slow(wsi_worker *w, uint64_t index);
 
 /* Queues a job in the worker's own deque; false: out of memory. */
 static inline bool wsi_worker_push(wsi_worker *w, wsi_job *job)
 {
-    wsi_push result = wsi_deque_push(&w->deque, job);
-    return WSI_LIKELY(result == WSI_PUSH_OK) || wsi_worker_pushed(w, result);
+    uint64_t index;
+    return wsi_deque_push_begin(&w->deque, job, &index, w->deque.fences) ||
+           wsi_worker_push_slow(w, index);
 }
 
 /* The end of wsi_deque_pop_begin() when it was false. */
 wsi_job *wsi_worker_pop_slow(wsi_worker *w, uint64_t index);
 
-/* The worker's own newest job, or NULL. */
-static inline wsi_job *wsi_worker_pop(wsi_worker *w)
+/* The worker's own newest job, or NULL.  `fences` is its deque's mode. */
+static inline wsi_job *wsi_worker_pop_as(wsi_worker *w, wsi_fences fences)
 {
     uint64_t index;
-    return wsi_deque_pop_begin(&w->deque, &index)
+    return wsi_deque_pop_begin(&w->deque, &index, fences)
                ? wsi_deque_item(&w->deque, index)
                : wsi_worker_pop_slow(w, index);
+}
+
+static inline wsi_job *wsi_worker_pop(wsi_worker *w)
+{
+    return wsi_worker_pop_as(w, w->deque.fences);
 }
 
 /* Runs a job that was taken from a queue. */

@@ -161,7 +161,7 @@ wsi_push wsi_deque_push_slow(wsi_deque *dq, uint64_t index)
          * it is gone, all are, and the push succeeded with room to spare. */
         bool asked;
         uint64_t newest;
-        if (wsi_deque_pop_begin(dq, &newest) ||
+        if (wsi_deque_pop_begin(dq, &newest, dq->fences) ||
             wsi_deque_pop_slow(dq, newest, &asked) != NULL) {
             return WSI_PUSH_FULL;
         }

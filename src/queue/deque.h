@@ -108,27 +108,37 @@ static inline uint64_t wsi_deque_mark(const wsi_deque *dq)
     return wsi_u64_load_relaxed(&dq->bottom) - dq->origin;
 }
 
-/* Pushes `item` (not NULL).  Steps P1 to P4 of src/README.md. */
-static inline wsi_push wsi_deque_push(wsi_deque *dq, void *item)
+/* Pushes `item` (not NULL): steps P1 to P4 of src/README.md.  `fences` is the
+ * deque's own mode: a constant where the caller knows it.  True: that was all.
+ * False: finish with wsi_deque_push_slow(). */
+static inline bool wsi_deque_push_begin(wsi_deque *dq, void *item,
+                                        uint64_t *index, wsi_fences fences)
 {
     /* relaxed: the owner's own word */
     uint64_t b = wsi_u64_load_relaxed(&dq->bottom);
+    *index = b;
     /* P1, relaxed: handed over by P2; I4 says that the slot is free */
     wsi_ptr_store_relaxed(&dq->slots[b & dq->mask], item);
     /* P2, release: pairs with the acquire of bottom in a thief (T3, F4) */
     wsi_u64_store_release(&dq->bottom, b + 1);
     /* P3: against the heavy fence of a sleeper: it sees P2 or we see S3 */
-    wsi_fence_light(dq->fences);
+    wsi_fence_light(fences);
     /* P4, relaxed: a poison is read again by the exchange in the slow path */
-    if (WSI_UNLIKELY(b >= wsi_u64_load_relaxed(&dq->limit))) {
-        return wsi_deque_push_slow(dq, b);
-    }
-    return WSI_PUSH_OK;
+    return WSI_LIKELY(b < wsi_u64_load_relaxed(&dq->limit));
 }
 
-/* Begins to pop the newest item (LIFO flavor).  Steps O1 to O3.  True: it is
- * private and *index names it.  False: finish with wsi_deque_pop_slow(). */
-static inline bool wsi_deque_pop_begin(wsi_deque *dq, uint64_t *index)
+static inline wsi_push wsi_deque_push(wsi_deque *dq, void *item)
+{
+    uint64_t index;
+    return wsi_deque_push_begin(dq, item, &index, dq->fences)
+               ? WSI_PUSH_OK
+               : wsi_deque_push_slow(dq, index);
+}
+
+/* Begins to pop the newest item (of either flavor).  Steps O1 to O3.  True: it
+ * is private and *index names it.  False: finish with wsi_deque_pop_slow(). */
+static inline bool wsi_deque_pop_begin(wsi_deque *dq, uint64_t *index,
+                                       wsi_fences fences)
 {
     /* relaxed: the owner's own word */
     uint64_t b = wsi_u64_load_relaxed(&dq->bottom) - 1;
@@ -137,7 +147,7 @@ static inline bool wsi_deque_pop_begin(wsi_deque *dq, uint64_t *index)
      * value would lose the hand-over of the slots below (I3) */
     wsi_u64_store_release(&dq->bottom, b);
     /* O2: against the heavy fence F3: the thief sees O1 or we see its claim */
-    wsi_fence_light(dq->fences);
+    wsi_fence_light(fences);
     /* O3, relaxed: a stale value errs to one side only, since steals keep
      * end; what we take is private, our own stores */
     uint64_t range = wsi_u64_load_relaxed(&dq->range);
@@ -161,7 +171,7 @@ static inline void *wsi_deque_pop(wsi_deque *dq, bool *answered)
     if (dq->flavor == WS_FIFO) {
         return wsi_deque_pop_fifo(dq);
     }
-    return wsi_deque_pop_begin(dq, &index)
+    return wsi_deque_pop_begin(dq, &index, dq->fences)
                ? wsi_deque_item(dq, index)
                : wsi_deque_pop_slow(dq, index, answered);
 }
