@@ -146,11 +146,16 @@ static void mode_follows_the_real_machine(void **state)
 static wsi_atomic_u32 asked;
 static wsi_fences answers[ASKERS];
 
-/* Yes to every other caller: the worst machine there can be. */
+/* Answers when all ask, and yes to every other one: the worst machine there
+ * can be. */
 static bool fickle_available(void)
 {
-    /* relaxed: only the parity of the number counts */
-    return wsi_u32_fetch_add_relaxed(&asked, 1) % 2 == 0;
+    /* relaxed, both: only the numbers count */
+    const uint32_t place = wsi_u32_fetch_add_relaxed(&asked, 1);
+    while (wsi_u32_load_relaxed(&asked) < ASKERS) {
+        wsi_thread_yield();
+    }
+    return place % 2 == 0;
 }
 
 static void *ask(void *arg)

@@ -310,6 +310,19 @@ static void *disturb(void *arg)
     return NULL;
 }
 
+/* Is most of the time in the middle of a wake: most children inherit that. */
+static void *hammer(void *arg)
+{
+    (void)arg;
+    /* acq_rel: pairs with the acquire in the case */
+    wsi_u32_fetch_add_acq_rel(&fork_ready, 1);
+    /* acquire: pairs with the release in the case */
+    while (wsi_u32_load_acquire(&fork_stop) == 0) {
+        wsi_futex_wake(&fork_words[1], 1);
+    }
+    return NULL;
+}
+
 static void *sleep_through_forks(void *arg)
 {
     /* acq_rel: pairs with the acquire in the case */
@@ -333,7 +346,7 @@ static void forked_child_can_sleep_and_wake(void **state)
     wsi_u32_init(&fork_stop, 0);
     wsi_u32_init(&fork_ready, 0);
     threads[0] = start(disturb, NULL);
-    threads[1] = start(disturb, NULL);
+    threads[1] = start(hammer, NULL);
     threads[2] = start(sleep_through_forks, &fork_words[0]);
     /* All have started, or the child would inherit what a thread that it does
      * not have was about to free.  acquire: pairs with their fetch_add */

@@ -41,11 +41,14 @@ static void run_half(wsi_job *job, wsi_worker *w)
 static WSI_COLD int finish(wsi_worker *w, second_half *half, wsi_job *popped)
 {
     while (popped != NULL && popped != &half->job) {
-        /* Spawned by the first half, so inside this call's subtree. */
-        wsi_worker_run(w, popped);
         if (wsi_latch_is_set(&half->latch)) {
+            /* Run already, from a wait inside the first half or by a thief:
+             * what was popped may be older than this call.  There is room. */
+            wsi_worker_push(w, popped);
             return half->code;
         }
+        /* Spawned by the first half, so inside this call's subtree. */
+        wsi_worker_run(w, popped);
         popped = wsi_worker_pop(w);
     }
     if (popped != NULL) {

@@ -56,6 +56,9 @@ static bool run_elsewhere(ws_pool *pool, entry_job *entry)
         return false;
     }
     if (w != NULL) {
+        if (w->pool->subtree) {
+            wsi_worker_mix(w);
+        }
         wsi_worker_wait_any(w, &entry->latch);
     } else {
         wsi_lock_latch_wait(&entry->gate);

@@ -10,12 +10,11 @@
  */
 #include "core/registry.h"
 
-#include <pthread.h>
-
 #include "core/worker.h"
+#include "port/lock.h"
 #include "port/platform.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static wsi_lock lock;
 static wsi_atomic_ptr global_pool;
 
 static ws_pool *current_global(void)
@@ -31,7 +30,7 @@ int wsi_pool_global(ws_pool **out)
     ws_pool *pool = current_global();
     int code = WS_OK;
     if (pool == NULL) {
-        pthread_mutex_lock(&lock);
+        wsi_lock_acquire(&lock);
         pool = current_global();
         if (pool == NULL) {
             code = wsi_pool_plan_make(&plan, NULL);
@@ -43,7 +42,7 @@ int wsi_pool_global(ws_pool **out)
                 wsi_ptr_store_release(&global_pool, pool);
             }
         }
-        pthread_mutex_unlock(&lock);
+        wsi_lock_release(&lock);
     }
     if (code == WS_OK) {
         *out = pool;

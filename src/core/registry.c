@@ -87,6 +87,7 @@ static bool init_worker(ws_pool *pool, unsigned index,
     w->random = (index + 1) * SEED_STEP;
     wsi_latch_init(&w->terminate);
     wsi_ptr_init(&w->serving, NULL);
+    wsi_u32_init(&w->mixed, 0);
     return wsi_deque_init(&w->deque, WS_LIFO, plan->deque_capacity,
                           plan->first_index);
 }
@@ -111,11 +112,11 @@ static ws_pool *build(const wsi_pool_plan *plan)
     wsi_u32_init(&pool->refs, 1);
     wsi_u32_init(&pool->gate, GATE_SHUT);
     if (pool->workers == NULL || pool->parkers == NULL ||
-        !wsi_slab_depot_init(&pool->depot)) {
-        goto no_depot;
-    }
-    if (!wsi_injector_init(&pool->injector, 0)) {
-        goto no_injector;
+        !wsi_injector_init(&pool->injector, 0)) {
+        wsi_mem_free(pool->parkers);
+        wsi_mem_free(pool->workers);
+        wsi_mem_free(pool);
+        return NULL;
     }
     wsi_sleep_init(&pool->sleep, pool->parkers, n, plan->first_event);
     for (unsigned i = 0; i < n; i++) {
@@ -125,14 +126,6 @@ static ws_pool *build(const wsi_pool_plan *plan)
         }
     }
     return pool;
-
-no_injector:
-    wsi_slab_depot_destroy(&pool->depot);
-no_depot:
-    wsi_mem_free(pool->parkers);
-    wsi_mem_free(pool->workers);
-    wsi_mem_free(pool);
-    return NULL;
 }
 
 /* Starts threads until one is refused; returns how many run. */
@@ -235,7 +228,7 @@ bool wsi_pool_inject(ws_pool *pool, wsi_job *job)
     if (!wsi_injector_push(&pool->injector, job)) {
         return false;
     }
-    /* I2, full: against the sleeper's S4: it sees I1 or we see its S2 */
+    /* I2, full: against the sleeper's S4: it sees I1, or I3 counts it */
     wsi_fence_full();
     /* I3 */
     wsi_sleep_announce_jobs(&pool->sleep, 0);

@@ -43,7 +43,7 @@ typedef struct {
 } wsi_counters;
 
 struct wsi_worker {
-    wsi_deque deque;
+    _Alignas(WSI_CACHE_LINE) wsi_deque deque;
     /* The worker's own. */
     ws_pool *pool;   /* constant */
     unsigned index;  /* constant */
@@ -54,6 +54,7 @@ struct wsi_worker {
     /* Shared. */
     wsi_latch terminate;
     wsi_atomic_ptr serving; /* the scope whose stolen job runs here, or NULL */
+    wsi_atomic_u32 mixed;   /* 1: the deque may hold jobs of several subtrees */
     wsi_counters counters;
 };
 

@@ -14,14 +14,6 @@ struct wsi_slab_chunk {
     /* The nodes begin one node further on, so that they stay aligned. */
 };
 
-bool wsi_slab_depot_init(wsi_slab_depot *depot)
-{
-    depot->batches = NULL;
-    depot->chunks = NULL;
-    depot->foreign = (wsi_slab_cache){NULL, 0, NULL};
-    return pthread_mutex_init(&depot->lock, NULL) == 0;
-}
-
 void wsi_slab_depot_destroy(wsi_slab_depot *depot)
 {
     while (depot->chunks != NULL) {
@@ -29,7 +21,6 @@ void wsi_slab_depot_destroy(wsi_slab_depot *depot)
         depot->chunks = chunk->next;
         wsi_mem_free(chunk);
     }
-    pthread_mutex_destroy(&depot->lock);
 }
 
 /* Cuts a new chunk into batches.  The depot is locked. */
@@ -69,14 +60,14 @@ static wsi_slab_node *get_batch(wsi_slab_depot *depot)
 static void lock_unless(bool locked, wsi_slab_depot *depot)
 {
     if (!locked) {
-        pthread_mutex_lock(&depot->lock);
+        wsi_lock_acquire(&depot->lock);
     }
 }
 
 static void unlock_unless(bool locked, wsi_slab_depot *depot)
 {
     if (!locked) {
-        pthread_mutex_unlock(&depot->lock);
+        wsi_lock_release(&depot->lock);
     }
 }
 
@@ -128,9 +119,9 @@ void *wsi_slab_alloc(wsi_slab_depot *depot, wsi_slab_cache *cache)
     if (cache != NULL) {
         return take(depot, cache);
     }
-    pthread_mutex_lock(&depot->lock);
+    wsi_lock_acquire(&depot->lock);
     void *node = take(depot, &depot->foreign);
-    pthread_mutex_unlock(&depot->lock);
+    wsi_lock_release(&depot->lock);
     return node;
 }
 
@@ -151,7 +142,7 @@ void wsi_slab_free(wsi_slab_depot *depot, wsi_slab_cache *cache, void *memory)
         give(depot, cache, memory);
         return;
     }
-    pthread_mutex_lock(&depot->lock);
+    wsi_lock_acquire(&depot->lock);
     give(depot, &depot->foreign, memory);
-    pthread_mutex_unlock(&depot->lock);
+    wsi_lock_release(&depot->lock);
 }

@@ -15,9 +15,10 @@
 #ifndef WSI_CORE_SLAB_H
 #define WSI_CORE_SLAB_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "port/lock.h"
 
 #define WSI_SLAB_NODE_SIZE 64
 #define WSI_SLAB_BATCH 128
@@ -41,13 +42,13 @@ typedef struct {
 typedef struct wsi_slab_chunk wsi_slab_chunk;
 
 typedef struct {
-    pthread_mutex_t lock;
+    wsi_lock lock;
     wsi_slab_node *batches;
     wsi_slab_chunk *chunks;
     wsi_slab_cache foreign; /* under the lock */
 } wsi_slab_depot;
 
-bool wsi_slab_depot_init(wsi_slab_depot *depot);
+/* The depot is zeroed memory. */
 void wsi_slab_depot_destroy(wsi_slab_depot *depot);
 
 /* A node of WSI_SLAB_NODE_SIZE bytes, or NULL when memory is out.  In both,

@@ -62,32 +62,19 @@ void wsi_sleep_begin_search(wsi_sleep *s)
     wsi_u64_fetch_add_acq_rel(&s->word, SEARCHING_ONE);
 }
 
-/* Turns a parker AWAKE; true when this call did it. */
+/* Turns a parker AWAKE.  The counts are left to the sleeper: a waker that
+ * stalled between the two would let it search uncounted.  True: it was sleepy
+ * or asleep, and this call woke it. */
 static bool awaken(wsi_sleep *s, unsigned index)
 {
     wsi_atomic_u32 *state = &s->parkers[index].state;
-    /* acq_rel: pairs with the owner's stores of the state and with its
-     * acquire after the futex; two wakers cannot both succeed */
+    /* acq_rel: pairs with the owner's accesses of the state; of two wakers one
+     * succeeds */
     uint32_t old = wsi_u32_exchange_acq_rel(state, AWAKE);
-    if (old == SLEEPY || old == SLEEPING) {
-        /* acq_rel: comes after the sleeper's own S1, which S2 released */
-        wsi_u64_fetch_add_acq_rel(&s->word, AWAKEN);
-    }
     if (old == SLEEPING || old == ON_LATCH) {
         wsi_futex_wake(state, 1);
     }
-    return old != AWAKE;
-}
-
-/* The sleeper turns itself AWAKE, unless a waker has just done so. */
-static void cancel(wsi_sleep *s, unsigned self)
-{
-    /* acq_rel: against a concurrent awaken() */
-    uint32_t old = wsi_u32_exchange_acq_rel(&s->parkers[self].state, AWAKE);
-    if (old != AWAKE) {
-        /* acq_rel: one chain */
-        wsi_u64_fetch_add_acq_rel(&s->word, AWAKEN);
-    }
+    return old == SLEEPY || old == SLEEPING;
 }
 
 /* S6 and S7: blocks until woken, at most `timeout_ns`. */
@@ -112,12 +99,11 @@ bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
                      const wsi_sleep_ops *ops)
 {
     bool blocked = false;
-    /* S1, acq_rel: idle -> sleepy; every announcer from now on counts us, and
+    /* S1, relaxed: handed over by S2: who counts us, finds us (P8) */
+    wsi_u32_store_relaxed(&s->parkers[self].state, SLEEPY);
+    /* S2, acq_rel: idle -> sleepy; every announcer from now on counts us, and
      * every job announced before is seen by S5 */
     uint64_t seen = wsi_u64_fetch_sub_acq_rel(&s->word, AWAKEN);
-    /* S2, release: after S1, so that who wakes us moves a count that exists;
-     * before the fence S4, against the scan P8 */
-    wsi_u32_store_release(&s->parkers[self].state, SLEEPY);
     if (wsi_latch_begin_sleep(latch)) {
         ops->ask(ops->pool);                      /* S3 */
         bool fenced = wsi_fence_heavy(s->fences); /* S4 */
@@ -128,7 +114,12 @@ bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
         }
         wsi_latch_end_sleep(latch);
     }
-    cancel(s, self);
+    /* release: nobody wakes us from here on; a waker's exchange may come
+     * between, and changes nothing */
+    wsi_u32_store_release(&s->parkers[self].state, AWAKE);
+    /* S8, acq_rel: back to idle; whoever announced before is seen by the
+     * search that follows, who announces later counts on us */
+    wsi_u64_fetch_add_acq_rel(&s->word, AWAKEN);
     return blocked;
 }
 
@@ -158,7 +149,7 @@ unsigned wsi_sleep_wake_one(wsi_sleep *s, unsigned from)
 {
     for (unsigned i = 1; i <= s->n; i++) {
         unsigned index = (from + i) % s->n;
-        /* P8, relaxed: ordered by the fence against S2, checked by awaken() */
+        /* P8, relaxed: S1 of all whom P6 counts is visible; awaken() checks */
         uint32_t state = wsi_u32_load_relaxed(&s->parkers[index].state);
         if ((state == SLEEPY || state == SLEEPING) && awaken(s, index)) {
             return 1;
@@ -170,7 +161,7 @@ unsigned wsi_sleep_wake_one(wsi_sleep *s, unsigned from)
 unsigned wsi_sleep_announce_jobs(wsi_sleep *s, unsigned from)
 {
     /* P6, acq_rel: a read-modify-write, so that it stands in one order with
-     * every S1: a sleeper before it is counted in what we get, a sleeper after
+     * every S2: a sleeper before it is counted in what we get, a sleeper after
      * it sees our jobs */
     uint64_t old = wsi_u64_fetch_add_acq_rel(&s->word, EVENT_ONE);
     /* P7: a searcher will look again before it can sleep */

@@ -13,8 +13,8 @@
  *
  * Invariants
  *  I1  One word {events | searching | sleeping} is the only truth about the
- *      counts.  A parker that is not AWAKE belongs to a worker that is counted
- *      in `sleeping`; whoever turns it AWAKE moves the count.
+ *      counts, and a worker moves only itself.  A worker counted in `sleeping`
+ *      has a parker that is not AWAKE, or was woken and will search.
  *  I2  While somebody sleeps and nobody searches, every deque is poisoned, or
  *      its owner is about to announce: the next push wakes a sleeper.
  *  I3  An announcement wakes at most one worker.

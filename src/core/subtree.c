@@ -9,9 +9,9 @@
  *
  * Why what it steals is a descendant: a worker takes a job from elsewhere only
  * with an empty deque, so while that job runs, all its deque holds was pushed
- * by the job.  The range is read before the check that the job still runs, and
- * the steal succeeds only if the range has not changed since: no equal range
- * ever comes back (deque.h, I2).
+ * by the job, unless the worker is `mixed`.  The range is read before the check
+ * that the job still runs, and the steal succeeds only if the range has not
+ * changed since: no equal range ever comes back (deque.h, I2).
  *
  * Layer: core.  See src/README.md, "Waiting".
  */
@@ -27,10 +27,14 @@
 static bool serves(const wsi_worker *w, unsigned victim,
                    const wsi_waiting *waiting)
 {
+    /* acquire: pairs with wsi_worker_mix() and unmix() */
+    if (wsi_u32_load_acquire(&w->pool->workers[victim].mixed) != 0) {
+        return false;
+    }
     if (waiting->scope == NULL) {
         return wsi_latch_thief(waiting->latch) == (int)victim;
     }
-    /* acquire: pairs with the release in wsi_worker_serve() */
+    /* acquire: pairs with the release in run_body_of() (scope.c) */
     return wsi_ptr_load_acquire(&w->pool->workers[victim].serving) ==
            waiting->scope;
 }
@@ -83,6 +87,7 @@ static wsi_job *find_related(wsi_worker *w, const wsi_waiting *waiting,
     /* relaxed: a hint; who raises it wakes us (wsi_sleep_block_on_latch) */
     if (job == NULL && waiting->injected != NULL &&
         wsi_u32_load_relaxed(waiting->injected) > 0) {
+        wsi_worker_mix(w);
         job = wsi_worker_take_injected(w);
     }
     return job;

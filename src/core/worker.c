@@ -38,20 +38,10 @@ static void announce(wsi_worker *w)
 bool wsi_worker_push_slow(wsi_worker *w, uint64_t index)
 {
     wsi_push result = wsi_deque_push_slow(&w->deque, index);
-    if (result != WSI_PUSH_OK) {
+    if (result == WSI_PUSH_ANSWERED) {
         announce(w);
     }
     return result != WSI_PUSH_FULL;
-}
-
-wsi_job *wsi_worker_pop_slow(wsi_worker *w, uint64_t index)
-{
-    bool answered;
-    wsi_job *job = wsi_deque_pop_slow(&w->deque, index, &answered);
-    if (answered) {
-        announce(w);
-    }
-    return job;
 }
 
 void wsi_worker_run(wsi_worker *w, wsi_job *job)
@@ -140,10 +130,13 @@ static wsi_job *search(wsi_worker *w, wsi_latch *latch)
             break;
         }
         if (elapsed >= pool->search_ns) {
-            bool slept = wsi_sleep_block(&pool->sleep, w->index, latch,
-                                         &pool->sleep_ops);
-            wsi_count(&w->counters.sleeps, slept);
-            begin = wsi_clock_ns();
+            /* After a look that found work the clock runs on: the next round
+             * may force. */
+            if (wsi_sleep_block(&pool->sleep, w->index, latch,
+                                &pool->sleep_ops)) {
+                wsi_count(&w->counters.sleeps, 1);
+                begin = wsi_clock_ns();
+            }
         } else if (round % ROUNDS_PER_YIELD == 0) {
             wsi_thread_yield();
         } else {
@@ -157,16 +150,38 @@ static wsi_job *search(wsi_worker *w, wsi_latch *latch)
     return job;
 }
 
+/* Runs one job, or returns when the latch is set. */
+static void work_once(wsi_worker *w, wsi_latch *latch)
+{
+    wsi_job *job = find_work(w);
+    if (job == NULL) {
+        job = search(w, latch);
+    }
+    if (job != NULL) {
+        wsi_worker_run(w, job);
+    }
+}
+
 void wsi_worker_wait_any(wsi_worker *w, wsi_latch *latch)
 {
     while (!wsi_latch_is_set(latch)) {
-        wsi_job *job = find_work(w);
-        if (job == NULL) {
-            job = search(w, latch);
-        }
-        if (job != NULL) {
-            wsi_worker_run(w, job);
-        }
+        work_once(w, latch);
+    }
+}
+
+void wsi_worker_mix(wsi_worker *w)
+{
+    /* release: before any push of the other job; see serves() in subtree.c */
+    wsi_u32_store_release(&w->mixed, 1);
+}
+
+/* Called when no job runs. */
+static void unmix(wsi_worker *w)
+{
+    /* relaxed: the worker's own word */
+    if (wsi_u32_load_relaxed(&w->mixed) != 0 && wsi_deque_len(&w->deque) == 0) {
+        /* release: whatever the deque held is gone */
+        wsi_u32_store_release(&w->mixed, 0);
     }
 }
 
@@ -175,7 +190,10 @@ void wsi_worker_main(wsi_worker *w)
     wsi_current_worker = w;
     wsi_unfenced_worker = w->deque.fences == WSI_FENCES_ASYMMETRIC ? w : NULL;
     /* The terminate latch is set when no work is left (registry.h, I2). */
-    wsi_worker_wait_any(w, &w->terminate);
+    while (!wsi_latch_is_set(&w->terminate)) {
+        unmix(w);
+        work_once(w, &w->terminate);
+    }
     wsi_current_worker = NULL;
     wsi_unfenced_worker = NULL;
 }

@@ -37,16 +37,13 @@ static inline bool wsi_worker_push(wsi_worker *w, wsi_job *job)
            wsi_worker_push_slow(w, index);
 }
 
-/* The end of wsi_deque_pop_begin() when it was false. */
-wsi_job *wsi_worker_pop_slow(wsi_worker *w, uint64_t index);
-
 /* The worker's own newest job, or NULL.  `fences` is its deque's mode. */
 static inline wsi_job *wsi_worker_pop_as(wsi_worker *w, wsi_fences fences)
 {
     uint64_t index;
     return wsi_deque_pop_begin(&w->deque, &index, fences)
                ? wsi_deque_item(&w->deque, index)
-               : wsi_worker_pop_slow(w, index);
+               : wsi_deque_pop_slow(&w->deque, index);
 }
 
 static inline wsi_job *wsi_worker_pop(wsi_worker *w)
@@ -74,6 +71,11 @@ typedef struct {
 
 /* Works until the latch is set: any job of the pool. */
 void wsi_worker_wait_any(wsi_worker *w, wsi_latch *latch);
+
+/* The worker will run a job from elsewhere on top of one that somebody may wait
+ * for: until its deque is seen empty below all jobs, nobody leapfrogs into it.
+ */
+void wsi_worker_mix(wsi_worker *w);
 
 /* Works until the latch is set: only jobs of the subtree waited for. */
 void wsi_worker_wait_subtree(wsi_worker *w, const wsi_waiting *waiting);

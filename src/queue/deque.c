@@ -159,48 +159,52 @@ wsi_push wsi_deque_push_slow(wsi_deque *dq, uint64_t index)
     if (!make_room(dq, index + 1)) {
         /* Take it back as the newest item.  Thieves take the oldest first: if
          * it is gone, all are, and the push succeeded with room to spare. */
-        bool asked;
         uint64_t newest;
         if (wsi_deque_pop_begin(dq, &newest, dq->fences) ||
-            wsi_deque_pop_slow(dq, newest, &asked) != NULL) {
+            wsi_deque_pop_slow(dq, newest) != NULL) {
             return WSI_PUSH_FULL;
         }
     }
     return answer(dq, index + 1) ? WSI_PUSH_ANSWERED : WSI_PUSH_OK;
 }
 
-/* All of [end - count, end) was taken back by the CAS that moved top to end;
- * `newest` is end - 1.  Hands out the newest and moves the others, in order,
- * to the private indices from end on, so that no index that was public is
- * used twice (I2).  Ascending order never overwrites what is still to move. */
-static void *take_back(wsi_deque *dq, uint64_t newest, uint64_t count,
-                       bool *answered)
+/* O8 to O10: takes back all public items, of which `newest` is the last, hands
+ * that one out and moves the others, in order, to the private indices from end
+ * on, so that no index that was public is used twice (I2).  Ascending order
+ * never overwrites what is still to move.  False: a thief came first. */
+static bool take_back(wsi_deque *dq, uint64_t *range, uint64_t newest)
 {
-    void *item = wsi_deque_item(dq, newest);
-    uint64_t bottom = newest + count;
-    for (uint64_t to = newest + 1; to != bottom; to++) {
-        /* relaxed: handed over again by the store of bottom below */
+    uint64_t end = wsi_range_end(*range);
+    uint64_t count = wsi_range_count(*range);
+    uint64_t older = count - 1;
+    /* O8, acq_rel: ends the thieves' right to the items.  While they are on the
+     * move the word names them under the owner's claim: thieves say RETRY, and
+     * a sleeper's look sees work. */
+    if (!wsi_u64_cas_acq_rel(&dq->range, range,
+                             wsi_range_make(end + older, older,
+                                            older > 0 ? WSI_RANGE_OWNER : 0))) {
+        return false;
+    }
+    for (uint64_t to = newest + 1; to != newest + count; to++) {
+        /* relaxed: handed over again by O9 */
         wsi_ptr_store_relaxed(&dq->slots[to & dq->mask],
                               wsi_deque_item(dq, to - count));
     }
-    /* release: pairs with the acquire of bottom in a thief (T3, F4) */
-    wsi_u64_store_release(&dq->bottom, bottom);
+    /* O9, release: as P2 */
+    wsi_u64_store_release(&dq->bottom, newest + count);
     dq->origin += count;
-    /* These items were invisible since the CAS: to a sleeper that looked then
-     * they count as pushed now, so its poison must be looked for as in P3. */
-    wsi_fence_light(dq->fences);
-    /* relaxed: read again by the exchange in answer() */
-    if (count > 1 && wsi_u64_load_relaxed(&dq->limit) == 0) {
-        *answered = answer(dq, bottom);
+    if (older > 0) {
+        /* O10, acq_rel: nobody else changes a word with the owner's claim; who
+         * reads this one reads O9 as well */
+        wsi_u64_exchange_acq_rel(&dq->range, wsi_range_make(end, 0, 0));
     }
-    return item;
+    return true;
 }
 
-void *wsi_deque_pop_slow(wsi_deque *dq, uint64_t index, bool *answered)
+void *wsi_deque_pop_slow(wsi_deque *dq, uint64_t index)
 {
     /* O4, acquire: pairs with the release CAS of a thief (T5, F6) */
     uint64_t range = wsi_u64_load_acquire(&dq->range);
-    *answered = false;
     for (;;) {
         uint64_t top = wsi_range_top(range);
         int64_t older = wsi_index_distance(index, top);
@@ -209,6 +213,8 @@ void *wsi_deque_pop_slow(wsi_deque *dq, uint64_t index, bool *answered)
             wsi_u64_store_release(&dq->bottom, index + 1);
             return NULL;
         }
+        /* The move may overwrite its slot. */
+        void *item = wsi_deque_item(dq, index);
         if (wsi_range_claim(range) != 0) {
             /* O6: settle the claim in its thief's place: the truth is that
              * [top, index] exists.  It is hungry, so it gets the older half. */
@@ -219,16 +225,13 @@ void *wsi_deque_pop_slow(wsi_deque *dq, uint64_t index, bool *answered)
             /* release: hands the slots to the acquire of range (T1) */
             if (wsi_u64_cas_acq_rel(&dq->range, &range,
                                     wsi_range_make(top + give, give, 0))) {
-                return wsi_deque_item(dq, index);
+                return item;
             }
         } else if (wsi_index_distance(index, wsi_range_end(range)) >= 0) {
             /* O7: private after all */
-            return wsi_deque_item(dq, index);
-        } else if (wsi_u64_cas_acq_rel(
-                       /* O8, acq_rel: ends the thieves' right to the items */
-                       &dq->range, &range,
-                       wsi_range_make(wsi_range_end(range), 0, 0))) {
-            return take_back(dq, index, wsi_range_count(range), answered);
+            return item;
+        } else if (take_back(dq, &range, index)) {
+            return item;
         }
     }
 }

@@ -14,7 +14,7 @@
  *  I3  bottom is written by the owner only, always with release.
  *  I4  limit == 0 means that a thief asks for work ("poison"); else the owner
  *      may push while bottom <= limit.  Before each push one slot is free.
- *  I5  While claim != 0 nothing is public: the thief with that id is about to
+ *  I5  While claim != 0 no item can be taken: the thief with that id is about to
  *      open [end - count, end), of which the part below the true bottom
  *      exists.  The owner or another thief may replace a claim at any time.
  *
@@ -34,7 +34,8 @@
 #include <wsteal/deque.h>
 
 #define WSI_DEQUE_CAPACITY_MIN 2
-#define WSI_DEQUE_CAPACITY_MAX ((size_t)1 << 30)
+/* As the public headers say; a quarter of a 32-bit address space. */
+#define WSI_DEQUE_CAPACITY_MAX ((size_t)1 << (sizeof(size_t) > 4 ? 30 : 28))
 
 typedef struct wsi_deque_buffer {
     struct wsi_deque_buffer *retired; /* the one before; owner only */
@@ -69,8 +70,7 @@ typedef enum {
     /* Pushed, and the poison was met and cleared: the caller must now tell the
      * sleep module that there is work. */
     WSI_PUSH_ANSWERED,
-    /* Not pushed: the buffer is full and cannot grow.  The attempt may have met
-     * the poison: tell the sleep module as well. */
+    /* Not pushed: the buffer is full and cannot grow.  Nothing changed. */
     WSI_PUSH_FULL
 } wsi_push;
 
@@ -91,7 +91,7 @@ void wsi_deque_destroy(wsi_deque *dq);
 /* ---- owner ----------------------------------------------------------- */
 
 wsi_push wsi_deque_push_slow(wsi_deque *dq, uint64_t index);
-void *wsi_deque_pop_slow(wsi_deque *dq, uint64_t index, bool *answered);
+void *wsi_deque_pop_slow(wsi_deque *dq, uint64_t index);
 /* Pops the oldest item of a deque of either flavor. */
 void *wsi_deque_pop_fifo(wsi_deque *dq);
 
@@ -162,18 +162,16 @@ static inline void *wsi_deque_item(wsi_deque *dq, uint64_t index)
     return wsi_ptr_load_relaxed(&dq->slots[index & dq->mask]);
 }
 
-/* Pops the newest (LIFO) or the oldest item (FIFO), or returns NULL.
- * *answered: as WSI_PUSH_ANSWERED. */
-static inline void *wsi_deque_pop(wsi_deque *dq, bool *answered)
+/* Pops the newest (LIFO) or the oldest item (FIFO), or returns NULL. */
+static inline void *wsi_deque_pop(wsi_deque *dq)
 {
     uint64_t index;
-    *answered = false;
     if (dq->flavor == WS_FIFO) {
         return wsi_deque_pop_fifo(dq);
     }
     return wsi_deque_pop_begin(dq, &index, dq->fences)
                ? wsi_deque_item(dq, index)
-               : wsi_deque_pop_slow(dq, index, answered);
+               : wsi_deque_pop_slow(dq, index);
 }
 
 /* ---- any thread ------------------------------------------------------ */

@@ -105,8 +105,7 @@ int ws_worker_push(ws_worker *worker, void *item)
 
 void *ws_worker_pop(ws_worker *worker)
 {
-    bool answered;
-    return worker != NULL ? wsi_deque_pop(&worker->deque, &answered) : NULL;
+    return worker != NULL ? wsi_deque_pop(&worker->deque) : NULL;
 }
 
 size_t ws_worker_len(const ws_worker *worker)

@@ -4,7 +4,8 @@
  *
  *   bits 63..24  end    index after the newest public item, modulo 2^40
  *   bits 23..12  count  number of public items, 0 to 4095
- *   bits 11..0   claim  0, or the id of the thief that is opening items
+ *   bits 11..0   claim  0, or the id of the thief that is opening items, or
+ *                       WSI_RANGE_OWNER while the owner moves what it took back
  *
  * Pure functions; no thread touches anything here.
  *
@@ -20,9 +21,12 @@
 #define WSI_RANGE_COUNT_MAX ((uint64_t)0xfff)
 #define WSI_RANGE_CLAIM_MASK ((uint64_t)0xfff)
 
+/* The owner's own claim: no thief takes it over, it is gone in a moment. */
+#define WSI_RANGE_OWNER WSI_RANGE_CLAIM_MASK
+
 /* Claims that can be held at once on one deque: the width of its id set. */
 #define WSI_RANGE_CLAIM_IDS 64
-_Static_assert(WSI_RANGE_CLAIM_IDS <= 0xfff, "claim ids fit their field");
+_Static_assert(WSI_RANGE_CLAIM_IDS < 0xfff, "claim ids fit their field");
 _Static_assert(WSI_RANGE_COUNT_SHIFT + 12 == WSI_RANGE_END_SHIFT, "fields");
 
 static inline uint64_t wsi_range_make(uint64_t end, uint64_t count,

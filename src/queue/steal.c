@@ -104,6 +104,10 @@ static ws_steal force(wsi_deque *dq, uint64_t range, uint64_t hidden, taking *t)
             read_slots(dq, top, t);
             settled = wsi_range_make(top + open, open - t->n, 0);
         }
+        if (!fenced) {
+            /* The polite way is left. */
+            wsi_deque_poison(dq);
+        }
         /* F6, acq_rel: release keeps the reads of the slots before it and
          * hands the opened items on; it fails when the owner settled (O6) or
          * another thief took over */
@@ -135,9 +139,11 @@ static ws_steal attempt(wsi_deque *dq, wsi_steal_mode mode, taking *t)
      * F6); read-modify-writes between keep the release sequence */
     uint64_t range = wsi_u64_load_acquire(&dq->range);
     uint64_t count = wsi_range_count(range);
-    if (wsi_range_claim(range) != 0) {
-        return mode == WSI_STEAL_TAKEOVER ? force(dq, range, 0, t)
-                                          : WS_STEAL_RETRY;
+    uint64_t claim = wsi_range_claim(range);
+    if (claim != 0) {
+        return mode == WSI_STEAL_TAKEOVER && claim != WSI_RANGE_OWNER
+                   ? force(dq, range, 0, t)
+                   : WS_STEAL_RETRY;
     }
     if (count > 0 && !t->half) {
         return take_public(dq, range, count, t);
@@ -254,15 +260,17 @@ size_t wsi_deque_len(const wsi_deque *dq)
     /* acquire: pairs with the release of bottom */
     uint64_t bottom = wsi_u64_load_acquire(&dq->bottom);
     int64_t hidden = wsi_index_distance(bottom, wsi_range_top(range));
-    int64_t open =
-        wsi_range_claim(range) != 0 ? 0 : (int64_t)wsi_range_count(range);
+    uint64_t claim = wsi_range_claim(range);
+    int64_t open = claim == 0 || claim == WSI_RANGE_OWNER
+                       ? (int64_t)wsi_range_count(range)
+                       : 0;
     return (size_t)(hidden > open ? hidden : open);
 }
 
 bool wsi_deque_has_work(const wsi_deque *dq)
 {
-    /* relaxed: after the sleeper's heavy fence (S4) */
-    uint64_t range = wsi_u64_load_relaxed(&dq->range);
+    /* acquire: pairs with O10, or bottom could be older than the move */
+    uint64_t range = wsi_u64_load_acquire(&dq->range);
     if (wsi_range_count(range) != 0 || wsi_range_claim(range) != 0) {
         return true;
     }
