@@ -126,7 +126,8 @@ typedef struct ws_pool_config {
      * default 61. */
     unsigned fairness_interval;
     /** Jobs a worker's deque holds before it first grows, rounded up to a
-     * power of two, at most 2^30; default 256. */
+     * power of two, at most 2^30 (2^28 where pointers have 32 bits); default
+     * 256. */
     size_t deque_capacity;
 } ws_pool_config;
 

@@ -10,13 +10,12 @@
  * injector for work from outside.  The loop of each thread is
  *
  *     item = ws_worker_pop(mine);
- *     for (status = WS_STEAL_RETRY; item == NULL && status != WS_STEAL_EMPTY;) {
- *         status = ws_injector_steal_batch_and_pop(injector, mine, &item);
- *         for (i = 0; i < n; i++) {
- *             if (item == NULL) {
- *                 status = ws_steal_combine(status,
- *                                           ws_stealer_steal(others[i], &item));
- *             }
+ *     found = WS_STEAL_RETRY;
+ *     while (item == NULL && found != WS_STEAL_EMPTY) {
+ *         found = ws_injector_steal_batch_and_pop(injector, mine, &item);
+ *         for (i = 0; i < n && item == NULL; i++) {
+ *             one = ws_stealer_steal(others[i], &item);
+ *             found = ws_steal_combine(found, one);
  *         }
  *     }
  *
@@ -71,8 +70,9 @@ typedef enum ws_steal {
 typedef struct ws_worker_opts {
     /** Set by WS_WORKER_OPTS_INIT. */
     size_t struct_size;
-    /** Items the first buffer holds, rounded up to a power of two; default 64,
-     * at most 2^30.  The buffer doubles when it is full. */
+    /** Size of the first buffer in items, rounded up to a power of two; default
+     * 64, at most 2^30 (2^28 where pointers have 32 bits).  The buffer doubles
+     * when it is full, and one place always stays free. */
     size_t capacity;
     /** Called for each item that is left when the last handle is released. */
     void (*drop)(void *item, void *drop_arg);
@@ -104,7 +104,7 @@ WS_API ws_steal ws_steal_combine(ws_steal first, ws_steal second);
  * Blocks: no.  May run other jobs: no.  May allocate: yes.
  * Owns: the caller releases *out with ws_worker_destroy().  `opts` is read
  * during the call only; NULL = defaults.
- * Returns: WS_OK; WS_EINVAL (out NULL, unknown flavor, capacity over 2^30);
+ * Returns: WS_OK; WS_EINVAL (out NULL, unknown flavor, capacity too large);
  * WS_ENOMEM.  *out is written on success only.
  */
 WS_API int ws_worker_create(ws_worker **out, ws_flavor flavor,
@@ -220,8 +220,9 @@ WS_API ws_steal ws_stealer_steal(ws_stealer *stealer, void **out);
 
 /**
  * Moves min(half of the items rounded up, 32) of the oldest items into `dest`,
- * with one compare-and-swap.  `dest` will pop them in the order in which the
- * owner of the source would have popped them, whatever the two flavors are.
+ * with one compare-and-swap; fewer when fewer are open to thieves.  `dest` will
+ * pop them in the order in which the owner of the source would have popped
+ * them, whatever the two flavors are.
  *
  * Thread: the owner of `dest`.  Blocks: no.  May run other jobs: no.
  * May allocate: when `dest` must grow; where it cannot, fewer items move (with

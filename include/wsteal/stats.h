@@ -23,9 +23,10 @@ typedef struct ws_worker_stats {
     uint64_t steals;
     /** Jobs of these that came from the injector. */
     uint64_t injected;
-    /** Times that this worker forced a busy worker's jobs into the open. */
+    /** Steals of these that were allowed to force a busy worker's jobs into the
+     * open, since it had not answered. */
     uint64_t forced;
-    /** Times that this worker went to sleep. */
+    /** Times that this worker slept; a sleep counts when it ends. */
     uint64_t sleeps;
     /** Times that this worker woke another one. */
     uint64_t wakes;

@@ -18,7 +18,6 @@
 typedef struct {
     wsi_job job;
     wsi_latch latch;
-    unsigned owner; /* index of the worker whose frame this is */
     ws_fn fn;
     void *arg;
     int code;
@@ -28,13 +27,12 @@ typedef struct {
 static void run_half(wsi_job *job, wsi_worker *w)
 {
     second_half *half = (second_half *)(void *)job;
-    unsigned owner = half->owner;
-    if (w->pool->subtree && w->index != owner) {
+    if (w->pool->subtree) {
         wsi_latch_mark_thief(&half->latch, w->index);
     }
     half->code = half->fn(half->arg);
     /* After the set the frame is gone; the pool is not, this worker is its. */
-    wsi_sleep_set_latch(&w->pool->sleep, owner, &half->latch);
+    wsi_sleep_set_latch(&w->pool->sleep, &half->latch);
 }
 
 /* The pop after the first half did not simply give the second half back. */
@@ -65,13 +63,31 @@ static WSI_COLD int finish(wsi_worker *w, second_half *half, wsi_job *popped)
     return half->code;
 }
 
+/* The newest job is public, claimed or gone. */
+static WSI_COLD int finish_slow(wsi_worker *w, second_half *half,
+                                uint64_t index)
+{
+    wsi_job *popped = wsi_deque_pop_slow(&w->deque, index);
+    return popped == &half->job ? half->fn(half->arg) : finish(w, half, popped);
+}
+
+/* The newest job is another one. */
+static WSI_COLD int finish_other(wsi_worker *w, second_half *half,
+                                 uint64_t index)
+{
+    return finish(w, half, wsi_deque_item(&w->deque, index));
+}
+
 /* The first half is done; does the second, and returns its code. */
 static WSI_ALWAYS_INLINE int join_second(wsi_worker *w, second_half *half,
                                          wsi_fences fences)
 {
-    wsi_job *popped = wsi_worker_pop_as(w, fences);
-    if (WSI_UNLIKELY(popped != &half->job)) {
-        return finish(w, half, popped);
+    uint64_t index;
+    if (!wsi_deque_pop_begin(&w->deque, &index, fences)) {
+        return finish_slow(w, half, index);
+    }
+    if (WSI_UNLIKELY(wsi_deque_item(&w->deque, index) != &half->job)) {
+        return finish_other(w, half, index);
     }
     return half->fn(half->arg);
 }
@@ -111,8 +127,7 @@ static WSI_ALWAYS_INLINE int join_in(wsi_worker *w, ws_fn a, void *arg_a,
 {
     second_half half;
     half.job.run = run_half;
-    wsi_latch_init(&half.latch);
-    half.owner = w->index;
+    wsi_latch_init(&half.latch, w->new_latch);
     half.fn = b;
     half.arg = arg_b;
     uint64_t index;
@@ -135,6 +150,14 @@ static int run_pair(void *arg)
     return ws_join(p->a, p->arg_a, p->b, p->arg_b);
 }
 
+static int run_pair_serially(void *arg)
+{
+    const pair *p = arg;
+    int code_a = p->a(p->arg_a);
+    int code_b = p->b(p->arg_b);
+    return code_a != 0 ? code_a : code_b;
+}
+
 /* Outside a worker, or where the owner's side needs fences. */
 static WSI_COLD int join_otherwise(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
 {
@@ -144,12 +167,8 @@ static WSI_COLD int join_otherwise(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
                        WSI_FENCES_SEQCST);
     }
     wsi_entry entry = wsi_run_in_current(run_pair, &both);
-    if (entry.status == WS_OK) {
-        return entry.code;
-    }
-    int code_a = a(arg_a);
-    int code_b = b(arg_b);
-    return code_a != 0 ? code_a : code_b;
+    return entry.status == WS_OK ? entry.code
+                                 : wsi_run_serially(run_pair_serially, &both);
 }
 
 WSI_HOT int ws_join(ws_fn a, void *arg_a, ws_fn b, void *arg_b)

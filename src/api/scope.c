@@ -73,12 +73,11 @@ static void run_scope_job(wsi_job *job, wsi_worker *w)
 {
     scope_job copy = *(scope_job *)(void *)job;
     struct ws_scope *scope = copy.scope;
-    unsigned owner = scope->owner;
     wsi_slab_free(&w->pool->depot, &w->slab, job);
     run_body_of(&copy, w);
     if (done(scope)) {
         /* After the set the scope is gone; the pool is not. */
-        wsi_sleep_set_latch(&w->pool->sleep, owner, &scope->latch);
+        wsi_sleep_set_latch(&w->pool->sleep, &scope->latch);
     }
 }
 
@@ -156,7 +155,7 @@ static void open_scope(struct ws_scope *scope, wsi_worker *w)
     wsi_u64_init(&scope->pending, 1);
     wsi_u32_init(&scope->code, 0);
     wsi_u32_init(&scope->injected, 0);
-    wsi_latch_init(&scope->latch);
+    wsi_latch_init(&scope->latch, wsi_latch_new(scope->owner));
 }
 
 static void wait_for_jobs(struct ws_scope *scope, wsi_worker *w, uint64_t mark)
@@ -198,11 +197,9 @@ int ws_scope(ws_scope_fn body, void *arg)
     if (body == NULL) {
         return WS_EINVAL;
     }
-    if (wsi_current_worker == NULL) {
-        wsi_entry entry = wsi_run_in_current(run_scope, &o);
-        if (entry.status == WS_OK) {
-            return entry.code;
-        }
+    if (wsi_current_worker != NULL) {
+        return run_scope(&o);
     }
-    return run_scope(&o);
+    wsi_entry entry = wsi_run_in_current(run_scope, &o);
+    return entry.status == WS_OK ? entry.code : wsi_run_serially(run_scope, &o);
 }

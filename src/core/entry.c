@@ -38,7 +38,7 @@ static void entry_run(wsi_job *job, wsi_worker *worker)
     /* After the set the waiter may return and its pool may be stopped: the
      * reference that the waiter took for us keeps the memory. */
     ws_pool *pool = waiter->pool;
-    wsi_sleep_set_latch(&pool->sleep, waiter->index, &entry->latch);
+    wsi_sleep_set_latch(&pool->sleep, &entry->latch);
     wsi_pool_release(pool);
 }
 
@@ -73,7 +73,7 @@ wsi_entry wsi_pool_run(ws_pool *pool, ws_fn fn, void *arg)
         return (wsi_entry){WS_OK, fn(arg)};
     }
     entry_job entry = {.job = {entry_run}, .fn = fn, .arg = arg, .waiter = w};
-    wsi_latch_init(&entry.latch);
+    wsi_latch_init(&entry.latch, w != NULL ? w->new_latch : 0);
     wsi_lock_latch_init(&entry.gate);
     if (!wsi_pool_enter(pool)) {
         return (wsi_entry){WS_EFORKED, 0};
@@ -98,10 +98,22 @@ int wsi_pool_or_current(ws_pool *pool, ws_pool **out)
     return WS_OK;
 }
 
+/* This thread is inside wsi_run_serially(): the pool could not be had. */
+static WSI_THREAD_LOCAL bool serial;
+
 wsi_entry wsi_run_in_current(ws_fn fn, void *arg)
 {
     ws_pool *pool;
-    int status = wsi_pool_or_current(NULL, &pool);
+    int status = serial ? WS_ETHREADS : wsi_pool_or_current(NULL, &pool);
     return status == WS_OK ? wsi_pool_run(pool, fn, arg)
                            : (wsi_entry){status, 0};
+}
+
+int wsi_run_serially(ws_fn fn, void *arg)
+{
+    bool outer = serial;
+    serial = true;
+    int code = fn(arg);
+    serial = outer;
+    return code;
 }

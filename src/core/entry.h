@@ -22,6 +22,10 @@ wsi_entry wsi_pool_run(ws_pool *pool, ws_fn fn, void *arg);
 /* The same in the current pool; outside a worker that is the global one. */
 wsi_entry wsi_run_in_current(ws_fn fn, void *arg);
 
+/* For when that failed: a plain call, during which this thread does not try for
+ * a pool again. */
+int wsi_run_serially(ws_fn fn, void *arg);
+
 /* The pool a call with `pool` NULL means. */
 int wsi_pool_or_current(ws_pool *pool, ws_pool **out);
 

@@ -9,8 +9,9 @@
  * waiter returns and reuses the memory.  So a setter copies all that it needs
  * to know before it sets.
  *
- * A latch has two bits of state and, above them, room for the id of the thief
- * that runs the job (0 = none), which a waiter uses to leapfrog.
+ * A worker's latch is one word: two bits of state, the id of the thief that
+ * runs the job (0 = none), which a waiter uses to leapfrog, and the index of
+ * the worker that waits.  So the exchange that sets it also tells whom to wake.
  *
  *  UNSET -> SLEEPING -> SET     the waiter was told to sleep; setter wakes it
  *  UNSET -> SET                 the waiter was awake
@@ -32,31 +33,44 @@ enum {
     WSI_LATCH_SLEEPING = 1,
     WSI_LATCH_SET = 2,
     WSI_LATCH_STATE = 3, /* mask */
-    WSI_LATCH_THIEF_SHIFT = 2
+    WSI_LATCH_THIEF_SHIFT = 2,
+    WSI_LATCH_OWNER_SHIFT = 32
 };
 
 typedef struct {
-    wsi_atomic_u32 word;
+    wsi_atomic_u64 word;
 } wsi_latch;
 
-static inline void wsi_latch_init(wsi_latch *latch)
+/* The word of a new latch on which worker `owner` will wait. */
+static inline uint64_t wsi_latch_new(unsigned owner)
 {
-    wsi_u32_init(&latch->word, WSI_LATCH_UNSET);
+    return (uint64_t)owner << WSI_LATCH_OWNER_SHIFT | WSI_LATCH_UNSET;
+}
+
+static inline void wsi_latch_init(wsi_latch *latch, uint64_t new_word)
+{
+    wsi_u64_init(&latch->word, new_word);
+}
+
+static inline unsigned wsi_latch_owner(uint64_t word)
+{
+    return (unsigned)(word >> WSI_LATCH_OWNER_SHIFT);
 }
 
 static inline bool wsi_latch_is_set(const wsi_latch *latch)
 {
     /* acquire: pairs with the release in wsi_latch_set(): the job's results */
-    uint32_t word = wsi_u32_load_acquire(&latch->word);
+    uint64_t word = wsi_u64_load_acquire(&latch->word);
     return (word & WSI_LATCH_STATE) == WSI_LATCH_SET;
 }
 
-/* Sets the latch.  True: its waiter sleeps and must be woken. */
-static inline bool wsi_latch_set(wsi_latch *latch)
+/* Sets the latch.  True: its waiter, *owner, sleeps and must be woken. */
+static inline bool wsi_latch_set(wsi_latch *latch, unsigned *owner)
 {
     /* acq_rel: release hands the results to wsi_latch_is_set(); acquire pairs
      * with the waiter's CAS to SLEEPING: its parker is seen as not AWAKE */
-    uint32_t old = wsi_u32_exchange_acq_rel(&latch->word, WSI_LATCH_SET);
+    uint64_t old = wsi_u64_exchange_acq_rel(&latch->word, WSI_LATCH_SET);
+    *owner = wsi_latch_owner(old);
     return (old & WSI_LATCH_STATE) == WSI_LATCH_SLEEPING;
 }
 
@@ -64,10 +78,10 @@ static inline bool wsi_latch_set(wsi_latch *latch)
 static inline bool wsi_latch_begin_sleep(wsi_latch *latch)
 {
     /* relaxed: checked by the CAS */
-    uint32_t old = wsi_u32_load_relaxed(&latch->word);
+    uint64_t old = wsi_u64_load_relaxed(&latch->word);
     while ((old & WSI_LATCH_STATE) != WSI_LATCH_SET) {
         /* release: pairs with the exchange in wsi_latch_set() */
-        if (wsi_u32_cas_acq_rel(&latch->word, &old, old | WSI_LATCH_SLEEPING)) {
+        if (wsi_u64_cas_acq_rel(&latch->word, &old, old | WSI_LATCH_SLEEPING)) {
             return true;
         }
     }
@@ -78,11 +92,11 @@ static inline bool wsi_latch_begin_sleep(wsi_latch *latch)
 static inline void wsi_latch_end_sleep(wsi_latch *latch)
 {
     /* relaxed: checked by the CAS */
-    uint32_t old = wsi_u32_load_relaxed(&latch->word);
+    uint64_t old = wsi_u64_load_relaxed(&latch->word);
     while ((old & WSI_LATCH_STATE) == WSI_LATCH_SLEEPING) {
         /* acq_rel: a setter that comes later has nobody to wake */
-        if (wsi_u32_cas_acq_rel(&latch->word, &old,
-                                old & ~(uint32_t)WSI_LATCH_STATE)) {
+        if (wsi_u64_cas_acq_rel(&latch->word, &old,
+                                old & ~(uint64_t)WSI_LATCH_STATE)) {
             return;
         }
     }
@@ -92,7 +106,7 @@ static inline void wsi_latch_end_sleep(wsi_latch *latch)
 static inline void wsi_latch_mark_thief(wsi_latch *latch, unsigned index)
 {
     /* release: pairs with the acquire in wsi_latch_thief() */
-    wsi_u32_fetch_or_acq_rel(&latch->word, (index + 1u)
+    wsi_u64_fetch_or_acq_rel(&latch->word, (uint64_t)(index + 1)
                                                << WSI_LATCH_THIEF_SHIFT);
 }
 
@@ -101,8 +115,8 @@ static inline void wsi_latch_mark_thief(wsi_latch *latch, unsigned index)
 static inline int wsi_latch_thief(const wsi_latch *latch)
 {
     /* acquire: pairs with wsi_latch_mark_thief() */
-    uint32_t word = wsi_u32_load_acquire(&latch->word);
-    return (int)(word >> WSI_LATCH_THIEF_SHIFT) - 1;
+    uint64_t word = wsi_u64_load_acquire(&latch->word);
+    return (int)((word & UINT32_MAX) >> WSI_LATCH_THIEF_SHIFT) - 1;
 }
 
 /* ---- for foreign threads --------------------------------------------- */

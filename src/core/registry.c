@@ -10,6 +10,7 @@
  */
 #include "core/registry.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "core/worker.h"
@@ -85,7 +86,8 @@ static bool init_worker(ws_pool *pool, unsigned index,
     w->pool = pool;
     w->index = index;
     w->random = (index + 1) * SEED_STEP;
-    wsi_latch_init(&w->terminate);
+    w->new_latch = wsi_latch_new(index);
+    wsi_latch_init(&w->terminate, w->new_latch);
     wsi_ptr_init(&w->serving, NULL);
     wsi_u32_init(&w->mixed, 0);
     return wsi_deque_init(&w->deque, WS_LIFO, plan->deque_capacity,
@@ -129,15 +131,18 @@ static ws_pool *build(const wsi_pool_plan *plan)
 }
 
 /* Starts threads until one is refused; returns how many run. */
-static unsigned start_threads(ws_pool *pool, const wsi_pool_plan *plan)
+static unsigned start_threads(ws_pool *pool, const wsi_pool_plan *plan,
+                              int *error)
 {
+    *error = 0;
     for (unsigned i = 0; i < plan->num_threads; i++) {
         /* The index stays whole however long the pool's name is. */
         char name[16];
         int digits = snprintf(NULL, 0, "%u", i);
         snprintf(name, sizeof(name), "ws-%.*s-%u", 11 - digits, plan->name, i);
-        if (wsi_thread_start(&pool->workers[i].thread, plan->stack_size, name,
-                             thread_main, &pool->workers[i]) != 0) {
+        *error = wsi_thread_start(&pool->workers[i].thread, plan->stack_size,
+                                  name, thread_main, &pool->workers[i]);
+        if (*error != 0) {
             return i;
         }
     }
@@ -157,12 +162,13 @@ int wsi_pool_start(ws_pool **out, const wsi_pool_plan *plan)
     if (pool == NULL) {
         return WS_ENOMEM;
     }
-    unsigned started = start_threads(pool, plan);
+    int error;
+    unsigned started = start_threads(pool, plan, &error);
     if (started < plan->num_threads && (!plan->may_shrink || started == 0)) {
         gate_move(pool, GATE_QUIT);
         join_threads(pool, started);
         free_memory(pool, plan->num_threads);
-        return WS_ETHREADS;
+        return error == ENOMEM ? WS_ENOMEM : WS_ETHREADS;
     }
     /* The deques of threads that could not be had stay empty and unseen. */
     for (unsigned i = started; i < plan->num_threads; i++) {
@@ -208,7 +214,7 @@ void wsi_pool_leave(ws_pool *pool)
     /* The threads may end as soon as their latch is set, but this thread is
      * one of them or the one that will join them: the pool stays. */
     for (unsigned i = 0; i < pool->n_workers; i++) {
-        wsi_sleep_set_latch(&pool->sleep, i, &pool->workers[i].terminate);
+        wsi_sleep_set_latch(&pool->sleep, &pool->workers[i].terminate);
     }
 }
 

@@ -45,10 +45,11 @@ typedef struct {
 struct wsi_worker {
     _Alignas(WSI_CACHE_LINE) wsi_deque deque;
     /* The worker's own. */
-    ws_pool *pool;   /* constant */
-    unsigned index;  /* constant */
-    unsigned n_runs; /* for the fairness interval */
-    uint64_t random; /* xorshift64* state */
+    ws_pool *pool;      /* constant */
+    uint64_t new_latch; /* word of a latch for this worker; constant */
+    unsigned index;     /* constant */
+    unsigned n_runs;    /* for the fairness interval */
+    uint64_t random;    /* xorshift64* state */
     wsi_slab_cache slab;
     wsi_thread thread;
     /* Shared. */

@@ -22,8 +22,9 @@
 
 #define WSI_SLAB_NODE_SIZE 64
 #define WSI_SLAB_BATCH 128
-/* Nodes of one allocation. */
-#define WSI_SLAB_CHUNK (WSI_SLAB_BATCH * 8)
+/* Nodes of one allocation: with the injector's, less than one allocation in a
+ * thousand jobs also while a backlog grows. */
+#define WSI_SLAB_CHUNK (WSI_SLAB_BATCH * 16)
 
 typedef union wsi_slab_node {
     struct {

@@ -195,10 +195,11 @@ unsigned wsi_sleep_end_search(wsi_sleep *s, unsigned self,
     return wsi_sleep_wake_one(s, self); /* E5 */
 }
 
-void wsi_sleep_set_latch(wsi_sleep *s, unsigned index, wsi_latch *latch)
+void wsi_sleep_set_latch(wsi_sleep *s, wsi_latch *latch)
 {
-    if (wsi_latch_set(latch)) {
+    unsigned owner;
+    if (wsi_latch_set(latch, &owner)) {
         wsi_at_point(WSI_POINT_LATCH_SET, latch);
-        awaken(s, index);
+        awaken(s, owner);
     }
 }

@@ -97,9 +97,9 @@ unsigned wsi_sleep_wake_one(wsi_sleep *s, unsigned from);
  * fence: what the caller stored before is seen by the sleeper's last check. */
 void wsi_sleep_wake(wsi_sleep *s, unsigned index);
 
-/* Sets `latch`, on which worker `index` of `s` may wait, and wakes the worker
- * if it sleeps on it.  After the set the latch may be gone: `s` must outlive
- * the call by other means. */
-void wsi_sleep_set_latch(wsi_sleep *s, unsigned index, wsi_latch *latch);
+/* Sets `latch`, on which a worker of `s` may wait, and wakes the worker if it
+ * sleeps on it.  After the set the latch may be gone: `s` must outlive the call
+ * by other means. */
+void wsi_sleep_set_latch(wsi_sleep *s, wsi_latch *latch);
 
 #endif

@@ -37,18 +37,10 @@ static inline bool wsi_worker_push(wsi_worker *w, wsi_job *job)
            wsi_worker_push_slow(w, index);
 }
 
-/* The worker's own newest job, or NULL.  `fences` is its deque's mode. */
-static inline wsi_job *wsi_worker_pop_as(wsi_worker *w, wsi_fences fences)
-{
-    uint64_t index;
-    return wsi_deque_pop_begin(&w->deque, &index, fences)
-               ? wsi_deque_item(&w->deque, index)
-               : wsi_deque_pop_slow(&w->deque, index);
-}
-
+/* The worker's own newest job, or NULL. */
 static inline wsi_job *wsi_worker_pop(wsi_worker *w)
 {
-    return wsi_worker_pop_as(w, w->deque.fences);
+    return wsi_deque_pop(&w->deque);
 }
 
 /* Runs a job that was taken from a queue. */

@@ -34,7 +34,7 @@
 #endif
 
 /* Two lines, because adjacent-line prefetch pairs them on x86-64 and Apple's
- * cores have 128-byte lines: words of different writers stand this far apart. */
+ * cores have 128-byte lines: words of different writers stand so far apart. */
 #define WSI_CACHE_LINE 128
 
 /* The body of every spin loop.  The model checker compiles with WSI_MODEL and

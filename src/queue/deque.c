@@ -215,21 +215,20 @@ void *wsi_deque_pop_slow(wsi_deque *dq, uint64_t index)
         }
         /* The move may overwrite its slot. */
         void *item = wsi_deque_item(dq, index);
+        if (wsi_index_distance(index, wsi_range_end(range)) >= 0) {
+            /* O6: private after all; no claim reaches it */
+            return item;
+        }
         if (wsi_range_claim(range) != 0) {
-            /* O6: settle the claim in its thief's place: the truth is that
-             * [top, index] exists.  It is hungry, so it gets the older half. */
+            /* O7: settle the claim in its thief's place: the truth is that
+             * [top, index] exists, less than it claims.  The thief is hungry,
+             * so it gets the older half.  release: hands the slots to the
+             * acquire of range (T1) */
             uint64_t give = ((uint64_t)older + 1) / 2;
-            if (give > WSI_RANGE_COUNT_MAX) {
-                give = WSI_RANGE_COUNT_MAX;
-            }
-            /* release: hands the slots to the acquire of range (T1) */
             if (wsi_u64_cas_acq_rel(&dq->range, &range,
                                     wsi_range_make(top + give, give, 0))) {
                 return item;
             }
-        } else if (wsi_index_distance(index, wsi_range_end(range)) >= 0) {
-            /* O7: private after all */
-            return item;
         } else if (take_back(dq, &range, index)) {
             return item;
         }

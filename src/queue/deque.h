@@ -14,9 +14,10 @@
  *  I3  bottom is written by the owner only, always with release.
  *  I4  limit == 0 means that a thief asks for work ("poison"); else the owner
  *      may push while bottom <= limit.  Before each push one slot is free.
- *  I5  While claim != 0 no item can be taken: the thief with that id is about to
- *      open [end - count, end), of which the part below the true bottom
- *      exists.  The owner or another thief may replace a claim at any time.
+ *  I5  While claim != 0 no item can be taken: the thief with that id is about
+ *      to open [end - count, end), of which the part below the true bottom
+ *      exists; the owner or another thief may replace the claim at any time.
+ *      Or, with the owner's claim, the owner is moving these items.
  *
  * The table of orders, the step lists and the proof: src/README.md, "Deque".
  *
@@ -76,9 +77,11 @@ typedef enum {
 
 /* How far a thief may go when it finds only private items. */
 typedef enum {
-    WSI_STEAL_POLITE = 0, /* poison the limit and report RETRY */
-    WSI_STEAL_FORCE,      /* force exposure, but respect another's claim */
-    WSI_STEAL_TAKEOVER    /* force exposure, also over another's claim */
+    /* poison the limit and report RETRY; RETRY also while a poison stands, so
+     * EMPTY can be missed: for searches that are bounded by time */
+    WSI_STEAL_POLITE = 0,
+    WSI_STEAL_FORCE,   /* force exposure, but respect another's claim */
+    WSI_STEAL_TAKEOVER /* force exposure, also over another's claim */
 } wsi_steal_mode;
 
 /* `start` is the first index: a test hook for wrap-around.  `capacity` is

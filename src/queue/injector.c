@@ -10,11 +10,19 @@
 
 #include "port/platform.h"
 
-typedef struct segment {
+typedef struct segment segment;
+
+struct segment {
     wsi_atomic_ptr next;   /* in the queue, or in the free stack */
     wsi_atomic_u32 n_read; /* items that thieves have finished reading */
     wsi_atomic_ptr items[WSI_INJECTOR_SLOTS];
-} segment;
+};
+
+/* Memory is taken for many segments at once. */
+typedef struct {
+    wsi_atomic_ptr next;
+    segment segments[WSI_INJECTOR_CHUNK];
+} chunk;
 
 static void segment_push_free(wsi_injector *q, segment *first, segment *last)
 {
@@ -27,8 +35,29 @@ static void segment_push_free(wsi_injector *q, segment *first, segment *last)
     } while (!wsi_ptr_cas_acq_rel(&q->free, &head, first));
 }
 
-/* A clean segment: a used one if there is one, else a new one, else NULL.
- * Taking the whole stack at once leaves no ABA. */
+/* A list of new, clean segments, or NULL. */
+static segment *chunk_new(wsi_injector *q)
+{
+    chunk *c = wsi_mem_alloc(WSI_CACHE_LINE, sizeof(chunk));
+    if (c == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i + 1 < WSI_INJECTOR_CHUNK; i++) {
+        /* relaxed: not yet shared */
+        wsi_ptr_store_relaxed(&c->segments[i].next, &c->segments[i + 1]);
+    }
+    /* relaxed: checked by the CAS */
+    void *head = wsi_ptr_load_relaxed(&q->chunks);
+    do {
+        /* relaxed: read by destroy only */
+        wsi_ptr_store_relaxed(&c->next, head);
+        /* acq_rel: nothing rides on it but the list itself */
+    } while (!wsi_ptr_cas_acq_rel(&q->chunks, &head, c));
+    return &c->segments[0];
+}
+
+/* A clean segment, or NULL when memory is out.  Taking the whole stack at once
+ * leaves no ABA. */
 static segment *segment_new(wsi_injector *q)
 {
     segment *found = NULL;
@@ -38,7 +67,10 @@ static segment *segment_new(wsi_injector *q)
         found = wsi_ptr_exchange_acq_rel(&q->free, NULL);
     }
     if (found == NULL) {
-        return wsi_mem_alloc(WSI_CACHE_LINE, sizeof(segment));
+        found = chunk_new(q);
+    }
+    if (found == NULL) {
+        return NULL;
     }
     /* relaxed: the list is ours since the exchange */
     segment *rest = wsi_ptr_load_relaxed(&found->next);
@@ -76,7 +108,8 @@ bool wsi_injector_init(wsi_injector *q, uint64_t start)
 {
     start &= ~(uint64_t)(WSI_INJECTOR_LAP - 1);
     wsi_ptr_init(&q->free, NULL);
-    segment *first = wsi_mem_alloc(WSI_CACHE_LINE, sizeof(segment));
+    wsi_ptr_init(&q->chunks, NULL);
+    segment *first = segment_new(q);
     if (first == NULL) {
         return false;
     }
@@ -87,21 +120,15 @@ bool wsi_injector_init(wsi_injector *q, uint64_t start)
     return true;
 }
 
-static void free_list(segment *s)
-{
-    while (s != NULL) {
-        /* relaxed: no other thread is left */
-        segment *next = wsi_ptr_load_relaxed(&s->next);
-        wsi_mem_free(s);
-        s = next;
-    }
-}
-
 void wsi_injector_destroy(wsi_injector *q)
 {
-    /* relaxed: no other thread is left */
-    free_list(wsi_ptr_load_relaxed(&q->head.segment));
-    free_list(wsi_ptr_load_relaxed(&q->free));
+    /* relaxed, both: no other thread is left */
+    chunk *c = wsi_ptr_load_relaxed(&q->chunks);
+    while (c != NULL) {
+        chunk *next = wsi_ptr_load_relaxed(&c->next);
+        wsi_mem_free(c);
+        c = next;
+    }
 }
 
 bool wsi_injector_push(wsi_injector *q, void *item)
@@ -147,12 +174,11 @@ bool wsi_injector_push(wsi_injector *q, void *item)
     return true;
 }
 
-/* Items between two indices. */
+/* Items between two indices: the steps, less one for each lap's end. */
 static uint64_t distance(uint64_t head, uint64_t tail)
 {
-    uint64_t laps = tail / WSI_INJECTOR_LAP - head / WSI_INJECTOR_LAP;
-    return laps * WSI_INJECTOR_SLOTS + tail % WSI_INJECTOR_LAP -
-           head % WSI_INJECTOR_LAP;
+    uint64_t steps = tail - head;
+    return steps - (head % WSI_INJECTOR_LAP + steps) / WSI_INJECTOR_LAP;
 }
 
 /* Takes up to `limit` items, at most half of all rounded up where `half` says
@@ -173,9 +199,6 @@ static ws_steal claim(wsi_injector *q, size_t limit, bool half, void *items[],
     if (head == tail) {
         return WS_STEAL_EMPTY;
     }
-    if (offset == WSI_INJECTOR_SLOTS) {
-        return WS_STEAL_RETRY;
-    }
     all = distance(head, tail);
     if (half && limit > (all + 1) / 2) {
         limit = (size_t)((all + 1) / 2);
@@ -191,7 +214,8 @@ static ws_steal claim(wsi_injector *q, size_t limit, bool half, void *items[],
         }
         n++;
     }
-    /* n == 0: the pusher of the oldest item is about to write it.  acq_rel:
+    /* n == 0: the pusher of the oldest item is about to write it, or a thief is
+     * about to move the head on (offset 63).  acq_rel:
      * claims the items; success proves that s is their segment (I3) */
     if (n == 0 || !wsi_u64_cas_acq_rel(&q->head.index, &head, head + n)) {
         return WS_STEAL_RETRY;

@@ -45,8 +45,12 @@ typedef struct {
 typedef struct {
     wsi_injector_end head;
     wsi_injector_end tail;
-    wsi_atomic_ptr free; /* stack of used segments, taken whole */
+    wsi_atomic_ptr free;   /* stack of unused segments, taken whole */
+    wsi_atomic_ptr chunks; /* all memory, for destroy */
 } wsi_injector;
+
+/* Segments of one allocation. */
+#define WSI_INJECTOR_CHUNK 32
 
 /* `start` is the first index, rounded down to a multiple of the lap: a test
  * hook.  False: out of memory, nothing to undo. */

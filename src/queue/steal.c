@@ -109,7 +109,7 @@ static ws_steal force(wsi_deque *dq, uint64_t range, uint64_t hidden, taking *t)
             wsi_deque_poison(dq);
         }
         /* F6, acq_rel: release keeps the reads of the slots before it and
-         * hands the opened items on; it fails when the owner settled (O6) or
+         * hands the opened items on; it fails when the owner settled (O7) or
          * another thief took over */
         if (wsi_u64_cas_acq_rel(&dq->range, &claim, settled) && fenced) {
             result = t->n > 0 ? WS_STEAL_SUCCESS : WS_STEAL_EMPTY;
@@ -135,7 +135,7 @@ static ws_steal take_public(wsi_deque *dq, uint64_t range, uint64_t all,
 
 static ws_steal attempt(wsi_deque *dq, wsi_steal_mode mode, taking *t)
 {
-    /* T1, acquire: pairs with the release CAS that opened the items (P6, O6,
+    /* T1, acquire: pairs with the release CAS that opened the items (P6, O7,
      * F6); read-modify-writes between keep the release sequence */
     uint64_t range = wsi_u64_load_acquire(&dq->range);
     uint64_t count = wsi_range_count(range);

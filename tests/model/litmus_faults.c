@@ -315,6 +315,16 @@ static void cond_too_few_signals(void)
 
 /* ---- loops, state, searches ---------------------------------------------- */
 
+THREAD(write_1)
+{
+    STORE(x, 1, RLX);
+}
+
+THREAD(read_once)
+{
+    r1 = LOAD(x, RLX);
+}
+
 THREAD(spin_two)
 {
     while (LOAD(x, RLX) == 0 || LOAD(y, RLX) == 0) {
@@ -365,7 +375,7 @@ static void long_setup(void)
         ADD(x, 1, RLX);
         STORE(y, i, REL);
     }
-    run(read_twice, NULL, NULL, NULL);
+    run(read_once, NULL, NULL, NULL);
     LOOM_CHECK(r1 == 1000);
 }
 
@@ -391,7 +401,7 @@ static void limit_history(void)
 
 static void assert_is_caught(void)
 {
-    run(write_1, read_twice, NULL, NULL);
+    run(write_1, read_once, NULL, NULL);
     assert(r1 == 0);
 }
 

@@ -208,7 +208,7 @@ static void reads_middle(void)
     LOOM_CHECK(!(r1 == 0 && r2 == 1));
 }
 
-/* ---- read-modify-write ----------------------------------------------------------------- */
+/* ---- read-modify-write --------------------------------------------------- */
 
 THREAD(add_one)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * loom_atomics.c: what the compiler calls under -fsanitize=thread.
+ * loom_atomics.c: what the compiler calls for atomic operations and fences
+ * under -fsanitize=thread.
  *
  * Atomic operations follow RC11 (C11 as repaired by C++20), operationally:
  *  - a store goes to the end of its location's modification order;
@@ -430,84 +431,3 @@ DEFINE_ATOMICS(8, uint8_t)
 DEFINE_ATOMICS(16, uint16_t)
 DEFINE_ATOMICS(32, uint32_t)
 DEFINE_ATOMICS(64, uint64_t)
-
-/* ---- entry points: plain accesses ---------------------------------------- */
-
-#define DEFINE_PLAIN(NAME, SIZE)                                               \
-    void __tsan_read##NAME(const void *p)                                      \
-    {                                                                          \
-        LOOM_SITE();                                                           \
-        if (loom_active()) {                                                   \
-            loom_plain_access(p, SIZE, LOOM_PLAIN_READ);                       \
-        }                                                                      \
-    }                                                                          \
-    void __tsan_write##NAME(const void *p)                                     \
-    {                                                                          \
-        LOOM_SITE();                                                           \
-        if (loom_active()) {                                                   \
-            loom_plain_access(p, SIZE, LOOM_PLAIN_WRITE);                      \
-        }                                                                      \
-    }                                                                          \
-    void __tsan_unaligned_read##NAME(const void *p)                            \
-    {                                                                          \
-        LOOM_SITE();                                                           \
-        if (loom_active()) {                                                   \
-            loom_plain_access(p, SIZE, LOOM_PLAIN_READ);                       \
-        }                                                                      \
-    }                                                                          \
-    void __tsan_unaligned_write##NAME(const void *p)                           \
-    {                                                                          \
-        LOOM_SITE();                                                           \
-        if (loom_active()) {                                                   \
-            loom_plain_access(p, SIZE, LOOM_PLAIN_WRITE);                      \
-        }                                                                      \
-    }
-
-DEFINE_PLAIN(1, 1)
-DEFINE_PLAIN(2, 2)
-DEFINE_PLAIN(4, 4)
-DEFINE_PLAIN(8, 8)
-DEFINE_PLAIN(16, 16)
-
-void __tsan_read_range(const void *p, size_t size)
-{
-    LOOM_SITE();
-    if (loom_active()) {
-        loom_plain_access(p, size, LOOM_PLAIN_READ);
-    }
-}
-
-void __tsan_write_range(const void *p, size_t size)
-{
-    LOOM_SITE();
-    if (loom_active()) {
-        loom_plain_access(p, size, LOOM_PLAIN_WRITE);
-    }
-}
-
-void __tsan_init(void)
-{
-}
-
-/* ---- entry points: calls ------------------------------------------------- */
-
-/* The caller's frame lies above ours, and is dead once it has returned. */
-void __tsan_func_entry(void *caller)
-{
-    if (!loom_active()) {
-        return;
-    }
-    loom_thread *self = loom_self();
-    if (self->depth < LOOM_FRAMES) {
-        self->frame[self->depth].low = (uintptr_t)__builtin_frame_address(0);
-        self->frame[self->depth].caller = (uintptr_t)caller;
-    }
-    self->depth++;
-}
-
-void __tsan_func_exit(void)
-{
-    if (loom_active() && loom_self()->depth > 0) {
-        loom_self()->depth--;
-    }
-}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * loom_heap.c: memory of a run: allocation, free, and the checked versions of
- * memcpy, memmove and memset.
+ * loom_heap.c: memory of a run: allocation and free.
  *
  * Blocks come from an arena that starts again at its begin with every run, so
  * addresses are the same in each, and freed memory is not reused within one.
@@ -184,61 +183,4 @@ void __wrap_free(void *p)
     } else {
         __real_free(p);
     }
-}
-
-/* ---- memcpy and its like ------------------------------------------------- */
-
-static void copy_check(void *to, const void *from, size_t n)
-{
-    if (loom_active()) {
-        loom_plain_access(from, n, LOOM_PLAIN_READ);
-        loom_plain_access(to, n, LOOM_PLAIN_WRITE);
-    }
-}
-
-void *loom_memcpy(void *to, const void *from, size_t n)
-{
-    LOOM_SITE();
-    copy_check(to, from, n);
-    return memcpy(to, from, n);
-}
-
-void *loom_memmove(void *to, const void *from, size_t n)
-{
-    LOOM_SITE();
-    copy_check(to, from, n);
-    return memmove(to, from, n);
-}
-
-void *loom_memset(void *to, int byte, size_t n)
-{
-    LOOM_SITE();
-    if (loom_active()) {
-        loom_plain_access(to, n, LOOM_PLAIN_WRITE);
-    }
-    return memset(to, byte, n);
-}
-
-/* Newer clang versions emit these by themselves. */
-void *__tsan_memcpy(void *to, const void *from, size_t n)
-{
-    LOOM_SITE();
-    copy_check(to, from, n);
-    return memcpy(to, from, n);
-}
-
-void *__tsan_memmove(void *to, const void *from, size_t n)
-{
-    LOOM_SITE();
-    copy_check(to, from, n);
-    return memmove(to, from, n);
-}
-
-void *__tsan_memset(void *to, int byte, size_t n)
-{
-    LOOM_SITE();
-    if (loom_active()) {
-        loom_plain_access(to, n, LOOM_PLAIN_WRITE);
-    }
-    return memset(to, byte, n);
 }

@@ -65,7 +65,7 @@ static void *sleeper(void *arg)
     unsigned self = (unsigned)((wsi_parker *)arg - parkers);
     wsi_latch never;
     int *job;
-    wsi_latch_init(&never);
+    wsi_latch_init(&never, wsi_latch_new(self));
     wsi_sleep_begin_search(&sleep_module);
     while ((job = find()) == NULL) {
         wsi_sleep_block(&sleep_module, self, &never, &ops);
@@ -158,14 +158,14 @@ static void *latch_setter(void *arg)
         wsi_cpu_relax();
     }
     payload = 7;
-    wsi_sleep_set_latch(&sleep_module, 0, latch);
+    wsi_sleep_set_latch(&sleep_module, latch);
     return NULL;
 }
 
 __attribute__((noinline)) static void wait_in_frame(bool alone)
 {
     wsi_latch latch;
-    wsi_latch_init(&latch);
+    wsi_latch_init(&latch, wsi_latch_new(0));
     /* release: pairs with the acquire in latch_setter() */
     wsi_ptr_store_release(&mailbox, &latch);
     wsi_sleep_begin_search(&sleep_module);
