@@ -74,7 +74,7 @@ static void *watch(void *arg)
             fprintf(stderr, "lost wake-up in round %llu\n",
                     (unsigned long long)rounds);
             dump(m->pool);
-            WS_TEST_REQUIRE(!"a worker sleeps over work");
+            ws_test_fail(__FILE__, __LINE__, "a worker sleeps over work");
         }
     }
     return NULL;
