@@ -18,6 +18,9 @@
  *    so that the program's signals reach the program's own threads.
  *  - fork(): the child has no workers.  Calls that would need them return
  *    WS_EFORKED there instead of hanging; ws_pool_destroy() frees the memory.
+ *    A child that is forked inside a worker goes on alone, but a call that
+ *    another worker was helping at that moment does not end in it: there, call
+ *    exec or _exit.  Processes are told apart by their process id.
  *  - The library never exits, aborts or prints, has no static constructors or
  *    destructors, and keeps no state of a foreign thread after a call returns.
  *
@@ -94,8 +97,10 @@ typedef enum ws_wait_policy {
     /** Only jobs that the waiting call's own jobs have spawned: its own newest
      * jobs, then jobs of the thief that runs the stolen half (leapfrogging).
      * Locks and thread-local state are safe across the call; a worker can
-     * idle.  Jobs that foreign threads spawn into a scope are an exception:
-     * its waiter then also runs jobs from the injector. */
+     * idle.  Two things void this for the call and for all calls that wait for
+     * it: jobs that foreign threads spawn into a scope (its waiter then also
+     * runs jobs from the injector), and ws_pool_install() into another pool
+     * from a worker (it goes on working for its own pool meanwhile). */
     WS_WAIT_SUBTREE = 2
 } ws_wait_policy;
 
@@ -123,7 +128,7 @@ typedef struct ws_pool_config {
     unsigned search_us;
     /** Every so many jobs a worker looks at the injector before its own deque,
      * so that endless local work cannot starve what comes from outside;
-     * default 61. */
+     * default 61.  With WS_WAIT_SUBTREE only when its own deque is empty. */
     unsigned fairness_interval;
     /** Jobs a worker's deque holds before it first grows, rounded up to a
      * power of two, at most 2^30 (2^28 where pointers have 32 bits); default

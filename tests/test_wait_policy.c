@@ -369,11 +369,93 @@ static void inner_join_leaves_the_outer_half_alone(void **state)
     test_destroy(pool);
 }
 
+/* ---- fairness -------------------------------------------------------- */
+
+typedef struct {
+    ws_pool *pool;
+    test_counter owner; /* index + 1 of the scope's owner */
+    test_counter stolen;
+    test_counter injected;
+} fair_case;
+
+static int last_of_scope(struct ws_scope *scope, void *arg)
+{
+    (void)scope;
+    (void)arg;
+    return 0;
+}
+
+/* Leaves one more job of the scope in the thief's deque when the scope's owner
+ * can no longer see that the thief works for it. */
+static int leaves_a_job(struct ws_scope *scope, void *arg)
+{
+    fair_case *c = arg;
+    test_set(&c->stolen, 1);
+    test_await(&c->injected, 1);
+    test_await_sleep_of(c->pool, (unsigned)test_get(&c->owner) - 1);
+    return ws_scope_spawn(scope, last_of_scope, c);
+}
+
+static int fair_body(struct ws_scope *scope, void *arg)
+{
+    fair_case *c = arg;
+    test_set(&c->owner, (uint64_t)ws_current_index() + 1);
+    ws_scope_spawn(scope, leaves_a_job, c);
+    test_await(&c->stolen, 1);
+    return 0;
+}
+
+static int scope_in_lock(void *arg)
+{
+    int code;
+    pthread_mutex_lock(&mutex);
+    code = ws_scope(fair_body, arg);
+    pthread_mutex_unlock(&mutex);
+    return code;
+}
+
+static int lock_only(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return 0;
+}
+
+static void *install_scope_in_lock(void *arg)
+{
+    fair_case *c = arg;
+    WS_TEST_REQUIRE(ws_pool_install(c->pool, scope_in_lock, c) == 0);
+    return NULL;
+}
+
+/* An injected job that wants the lock must not come before what the scope that
+ * is waited for in the lock has left. */
+static void fairness_leaves_a_scopes_jobs_first(void **state)
+{
+    (void)state;
+    ws_pool_config config = WS_POOL_CONFIG_INIT;
+    fair_case c = {0};
+    config.num_threads = 2;
+    config.wait_policy = WS_WAIT_SUBTREE;
+    config.fairness_interval = 1;
+    c.pool = test_pool_with(&config);
+    make_mutex();
+    pthread_t thread = test_thread(install_scope_in_lock, &c);
+    test_await(&c.stolen, 1);
+    assert_int_equal(ws_spawn(c.pool, lock_only, NULL), WS_OK);
+    test_set(&c.injected, 1);
+    test_join_thread(thread);
+    test_destroy(c.pool);
+    pthread_mutex_destroy(&mutex);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lock_is_safe_across_a_wait),
     cmocka_unit_test(waiter_of_a_join_leapfrogs),
     cmocka_unit_test(waiter_of_a_scope_leapfrogs),
     cmocka_unit_test(unrelated_job_runs_in_a_wait_only_with_any),
     cmocka_unit_test(inner_join_leaves_the_outer_half_alone),
+    cmocka_unit_test(fairness_leaves_a_scopes_jobs_first),
 };
 WS_TEST_MAIN(tests)

@@ -13,33 +13,14 @@
 #include <wsteal/task.h>
 
 #include "core/entry.h"
+#include "core/half.h"
 #include "core/worker.h"
 
-typedef struct {
-    wsi_job job;
-    wsi_latch latch;
-    ws_fn fn;
-    void *arg;
-    int code;
-} second_half;
-
-/* Runs on the thief, or on the owner below a wait of its own. */
-static void run_half(wsi_job *job, wsi_worker *w)
-{
-    second_half *half = (second_half *)(void *)job;
-    if (w->pool->subtree) {
-        wsi_latch_mark_thief(&half->latch, w->index);
-    }
-    half->code = half->fn(half->arg);
-    /* After the set the frame is gone; the pool is not, this worker is its. */
-    wsi_sleep_set_latch(&w->pool->sleep, &half->latch);
-}
-
 /* The pop after the first half did not simply give the second half back. */
-static WSI_COLD int finish(wsi_worker *w, second_half *half, wsi_job *popped)
+static WSI_COLD int finish(wsi_worker *w, wsi_half *half, wsi_job *popped)
 {
-    while (popped != NULL && popped != &half->job) {
-        if (wsi_latch_is_set(&half->latch)) {
+    while (popped != NULL && popped != &half->head.job) {
+        if (wsi_latch_is_set(&half->head.latch)) {
             /* Run already, from a wait inside the first half or by a thief:
              * what was popped may be older than this call.  There is room. */
             wsi_worker_push(w, popped);
@@ -55,53 +36,52 @@ static WSI_COLD int finish(wsi_worker *w, second_half *half, wsi_job *popped)
     /* A thief has it, and with it all that was older: what the deque gets from
      * now on belongs to the subtree, so any mark will do. */
     if (w->pool->subtree) {
-        const wsi_waiting waiting = {.latch = &half->latch};
+        const wsi_waiting waiting = {.latch = &half->head.latch};
         wsi_worker_wait_subtree(w, &waiting);
     } else {
-        wsi_worker_wait_any(w, &half->latch);
+        wsi_worker_wait_any(w, &half->head.latch);
     }
     return half->code;
 }
 
 /* The newest job is public, claimed or gone. */
-static WSI_COLD int finish_slow(wsi_worker *w, second_half *half,
-                                uint64_t index)
+static WSI_COLD int finish_slow(wsi_worker *w, wsi_half *half, uint64_t index)
 {
     wsi_job *popped = wsi_deque_pop_slow(&w->deque, index);
-    return popped == &half->job ? half->fn(half->arg) : finish(w, half, popped);
+    return popped == &half->head.job ? half->fn(half->arg)
+                                     : finish(w, half, popped);
 }
 
 /* The newest job is another one. */
-static WSI_COLD int finish_other(wsi_worker *w, second_half *half,
-                                 uint64_t index)
+static WSI_COLD int finish_other(wsi_worker *w, wsi_half *half, uint64_t index)
 {
     return finish(w, half, wsi_deque_item(&w->deque, index));
 }
 
 /* The first half is done; does the second, and returns its code. */
-static WSI_ALWAYS_INLINE int join_second(wsi_worker *w, second_half *half,
+static WSI_ALWAYS_INLINE int join_second(wsi_worker *w, wsi_half *half,
                                          wsi_fences fences)
 {
     uint64_t index;
     if (!wsi_deque_pop_begin(&w->deque, &index, fences)) {
         return finish_slow(w, half, index);
     }
-    if (WSI_UNLIKELY(wsi_deque_item(&w->deque, index) != &half->job)) {
+    if (WSI_UNLIKELY(wsi_deque_item(&w->deque, index) != &half->head.job)) {
         return finish_other(w, half, index);
     }
     return half->fn(half->arg);
 }
 
 /* The first half has failed: its code wins. */
-static WSI_COLD int join_failed(wsi_worker *w, second_half *half, int code)
+static WSI_COLD int join_failed(wsi_worker *w, wsi_half *half, int code)
 {
     join_second(w, half, w->deque.fences);
     return code;
 }
 
 /* From the push of the second half on. */
-static WSI_ALWAYS_INLINE int join_rest(wsi_worker *w, second_half *half,
-                                       ws_fn a, void *arg_a, wsi_fences fences)
+static WSI_ALWAYS_INLINE int join_rest(wsi_worker *w, wsi_half *half, ws_fn a,
+                                       void *arg_a, wsi_fences fences)
 {
     int code = a(arg_a);
     if (WSI_UNLIKELY(code != 0)) {
@@ -111,7 +91,7 @@ static WSI_ALWAYS_INLINE int join_rest(wsi_worker *w, second_half *half,
 }
 
 /* The push met the poison or a full buffer. */
-static WSI_COLD int join_pushed(wsi_worker *w, second_half *half, ws_fn a,
+static WSI_COLD int join_pushed(wsi_worker *w, wsi_half *half, ws_fn a,
                                 void *arg_a, uint64_t index)
 {
     if (wsi_worker_push_slow(w, index)) {
@@ -125,13 +105,12 @@ static WSI_COLD int join_pushed(wsi_worker *w, second_half *half, ws_fn a,
 static WSI_ALWAYS_INLINE int join_in(wsi_worker *w, ws_fn a, void *arg_a,
                                      ws_fn b, void *arg_b, wsi_fences fences)
 {
-    second_half half;
-    half.job.run = run_half;
-    wsi_latch_init(&half.latch, w->new_latch);
+    wsi_half half;
+    half.head = w->half_head;
     half.fn = b;
     half.arg = arg_b;
     uint64_t index;
-    if (!wsi_deque_push_begin(&w->deque, &half.job, &index, fences)) {
+    if (!wsi_deque_push_begin(&w->deque, &half.head.job, &index, fences)) {
         return join_pushed(w, &half, a, arg_a, index);
     }
     return join_rest(w, &half, a, arg_a, fences);

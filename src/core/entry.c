@@ -73,7 +73,7 @@ wsi_entry wsi_pool_run(ws_pool *pool, ws_fn fn, void *arg)
         return (wsi_entry){WS_OK, fn(arg)};
     }
     entry_job entry = {.job = {entry_run}, .fn = fn, .arg = arg, .waiter = w};
-    wsi_latch_init(&entry.latch, w != NULL ? w->new_latch : 0);
+    wsi_latch_init(&entry.latch, wsi_latch_new(w != NULL ? w->index : 0));
     wsi_lock_latch_init(&entry.gate);
     if (!wsi_pool_enter(pool)) {
         return (wsi_entry){WS_EFORKED, 0};

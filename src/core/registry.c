@@ -86,8 +86,8 @@ static bool init_worker(ws_pool *pool, unsigned index,
     w->pool = pool;
     w->index = index;
     w->random = (index + 1) * SEED_STEP;
-    w->new_latch = wsi_latch_new(index);
-    wsi_latch_init(&w->terminate, w->new_latch);
+    wsi_half_head_init(&w->half_head, index);
+    wsi_latch_init(&w->terminate, wsi_latch_new(index));
     wsi_ptr_init(&w->serving, NULL);
     wsi_u32_init(&w->mixed, 0);
     return wsi_deque_init(&w->deque, WS_LIFO, plan->deque_capacity,

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/half.h"
 #include "core/job.h"
 #include "core/latch.h"
 #include "core/slab.h"
@@ -45,11 +46,11 @@ typedef struct {
 struct wsi_worker {
     _Alignas(WSI_CACHE_LINE) wsi_deque deque;
     /* The worker's own. */
-    ws_pool *pool;      /* constant */
-    uint64_t new_latch; /* word of a latch for this worker; constant */
-    unsigned index;     /* constant */
-    unsigned n_runs;    /* for the fairness interval */
-    uint64_t random;    /* xorshift64* state */
+    ws_pool *pool;           /* constant */
+    wsi_half_head half_head; /* of every join; constant */
+    unsigned index;          /* constant */
+    unsigned n_runs;         /* for the fairness interval */
+    uint64_t random;         /* xorshift64* state */
     wsi_slab_cache slab;
     wsi_thread thread;
     /* Shared. */

@@ -34,13 +34,15 @@ static void add_chunk(wsi_slab_depot *depot)
     chunk->next = depot->chunks;
     depot->chunks = chunk;
     wsi_slab_node *node = (wsi_slab_node *)(void *)chunk + 1;
-    for (size_t i = 0; i < WSI_SLAB_CHUNK; i++, node++) {
-        bool last = i % WSI_SLAB_BATCH == WSI_SLAB_BATCH - 1;
-        node->link.next = last ? NULL : node + 1;
-        if (i % WSI_SLAB_BATCH == 0) {
-            node->link.next_batch = depot->batches;
-            depot->batches = node;
+    for (size_t i = 0; i < WSI_SLAB_CHUNK; i += WSI_SLAB_BATCH) {
+        wsi_slab_node *batch = node;
+        for (size_t n = 1; n < WSI_SLAB_BATCH; n++, node++) {
+            node->link.next = node + 1;
         }
+        node++->link.next = NULL;
+        /* Whole before it can be found, also by a child of fork(). */
+        batch->link.next_batch = depot->batches;
+        depot->batches = batch;
     }
 }
 
@@ -105,7 +107,8 @@ static WSI_COLD void put_aside(wsi_slab_depot *depot, wsi_slab_cache *cache)
 
 static void *take(wsi_slab_depot *depot, wsi_slab_cache *cache)
 {
-    if (WSI_UNLIKELY(cache->n == 0) && !refill(depot, cache)) {
+    /* Not n: a fork() can come between the two. */
+    if (WSI_UNLIKELY(cache->current == NULL) && !refill(depot, cache)) {
         return NULL;
     }
     wsi_slab_node *node = cache->current;

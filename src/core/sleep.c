@@ -109,8 +109,12 @@ bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
         bool fenced = wsi_fence_heavy(s->fences); /* S4 */
         bool found = ops->look(ops->pool);        /* S5 */
         /* relaxed: only saves a sleep; whoever moved it wakes us if need be */
-        if (!found && events(wsi_u64_load_relaxed(&s->word)) == events(seen)) {
-            blocked = commit(s, self, fenced ? UINT64_MAX : NAP_NS);
+        bool moved = events(wsi_u64_load_relaxed(&s->word)) != events(seen);
+        if (!fenced) {
+            /* What the look found may be out of reach: nap in any case. */
+            blocked = commit(s, self, NAP_NS);
+        } else if (!found && !moved) {
+            blocked = commit(s, self, UINT64_MAX);
         }
         wsi_latch_end_sleep(latch);
     }

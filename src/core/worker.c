@@ -20,6 +20,9 @@
 /* A claim is held for one membarrier, some microseconds at most; one that is
  * older belongs to a thief that was descheduled. */
 #define TAKEOVER_AFTER_NS ((uint64_t)40 * 1000)
+/* Between two looks before sleep that found work which could not be taken: each
+ * look is a membarrier. */
+#define LOOK_AGAIN_NS ((uint64_t)10 * 1000)
 /* Between two rounds of a search: short, so that an answer is seen at once. */
 #define PAUSES_PER_ROUND 4
 /* Lets others run on an oversubscribed machine. */
@@ -88,11 +91,18 @@ wsi_job *wsi_worker_steal(wsi_worker *w, wsi_steal_mode mode)
     return NULL;
 }
 
+/* Under the subtree policy somebody may wait, with a lock that an injected job
+ * wants, for what is left in the own deque: that goes first. */
+static bool may_take_injected(const wsi_worker *w)
+{
+    return !w->pool->subtree || wsi_deque_len(&w->deque) == 0;
+}
+
 /* Own deque, then one polite look around. */
 static wsi_job *find_work(wsi_worker *w)
 {
     wsi_job *job = NULL;
-    if (++w->n_runs >= w->pool->fairness_interval) {
+    if (++w->n_runs >= w->pool->fairness_interval && may_take_injected(w)) {
         w->n_runs = 0;
         job = wsi_worker_take_injected(w);
     }
@@ -112,6 +122,17 @@ static wsi_steal_mode mode_after(uint64_t elapsed)
                                          : WSI_STEAL_TAKEOVER;
 }
 
+static void pause_between_rounds(unsigned round)
+{
+    if (round % ROUNDS_PER_YIELD == 0) {
+        wsi_thread_yield();
+        return;
+    }
+    for (unsigned i = 0; i < PAUSES_PER_ROUND; i++) {
+        wsi_cpu_relax();
+    }
+}
+
 /* Searches, sleeps and searches again until there is a job (returned) or the
  * latch is set (NULL).  The own deque is empty. */
 static wsi_job *search(wsi_worker *w, wsi_latch *latch)
@@ -119,6 +140,7 @@ static wsi_job *search(wsi_worker *w, wsi_latch *latch)
     ws_pool *pool = w->pool;
     wsi_job *job = NULL;
     uint64_t begin = wsi_clock_ns();
+    uint64_t look_at = pool->search_ns;
     wsi_sleep_begin_search(&pool->sleep);
     for (unsigned round = 1; !wsi_latch_is_set(latch); round++) {
         uint64_t elapsed = wsi_clock_ns() - begin;
@@ -129,21 +151,18 @@ static wsi_job *search(wsi_worker *w, wsi_latch *latch)
         if (job != NULL) {
             break;
         }
-        if (elapsed >= pool->search_ns) {
-            /* After a look that found work the clock runs on: the next round
-             * may force. */
+        if (elapsed >= look_at) {
             if (wsi_sleep_block(&pool->sleep, w->index, latch,
                                 &pool->sleep_ops)) {
                 wsi_count(&w->counters.sleeps, 1);
                 begin = wsi_clock_ns();
+                look_at = pool->search_ns;
+                continue;
             }
-        } else if (round % ROUNDS_PER_YIELD == 0) {
-            wsi_thread_yield();
-        } else {
-            for (unsigned i = 0; i < PAUSES_PER_ROUND; i++) {
-                wsi_cpu_relax();
-            }
+            /* There is work, and the clock runs on: soon we may force. */
+            look_at = elapsed + LOOK_AGAIN_NS;
         }
+        pause_between_rounds(round);
     }
     wsi_count(&w->counters.wakes,
               wsi_sleep_end_search(&pool->sleep, w->index, &pool->sleep_ops));

@@ -8,7 +8,8 @@
  * be half changed; the sections are written so that this loses memory at most.)
  *
  * Waiters yield: use it where the owner is done within microseconds, or where
- * waiting happens once in a process.
+ * waiting happens once in a process.  (A real-time thread that yields does not
+ * let a thread of lower priority run: it waits for the scheduler's throttling.)
  *
  * Layer: port.
  */
