@@ -34,7 +34,8 @@ WS_BEGIN_DECLS
  * Blocks: until both are done.
  * May run other jobs: yes, while it waits for a stolen `b` (see above).
  * May allocate: not after warm-up (the deque grows by doubling).
- * Owns: nothing; the arguments must live until it returns.
+ * Owns: nothing; the arguments must live until it returns.  a and b are not
+ * checked: they must not be NULL.
  * Returns: a's code if it is not 0, else b's.
  *
  * Algorithm: work-first fork and join as in Cilk; src/README.md, "Join".
