@@ -294,10 +294,10 @@ WS_API void ws_injector_destroy(ws_injector *injector);
 /**
  * Adds an item at the end.
  *
- * Thread: any.  Blocks: no system call; may spin for the few instructions in
- * which another pusher installs the next segment (once in 63 pushes).
- * May run other jobs: no.  May allocate: one segment in 63 pushes, unless one
- * is left over.
+ * Thread: any.  Blocks: no; may yield while another pusher is installing the
+ * next segment (a few stores, once in 63 pushes).
+ * May run other jobs: no.  May allocate: once in 2,000 pushes at most; emptied
+ * segments are used again.
  * Owns: nothing; the item is the caller's until somebody takes it.
  * Returns: WS_OK; WS_EINVAL (a NULL argument); WS_ENOMEM: nothing changed.
  */

@@ -115,7 +115,7 @@ WS_API int ws_spawn(ws_pool *pool, ws_fn fn, void *arg);
  * jobs of its own pool; any other thread sleeps until the job is done.
  * Blocks: until fn has returned.
  * May run other jobs: only in a worker of another pool.
- * May allocate: no, but for a segment of the injector in 63 calls at most.
+ * May allocate: once in a thousand calls at most (the injector grows).
  * Owns: nothing; `arg` must live until it returns.
  * Returns: fn's code; WS_EINVAL (fn NULL); WS_ENOMEM or WS_EFORKED: fn did not
  * run; for the global pool also what ws_pool_global() returns.
