@@ -35,12 +35,8 @@ static WSI_COLD int finish(wsi_worker *w, wsi_half *half, wsi_job *popped)
     }
     /* A thief has it, and with it all that was older: what the deque gets from
      * now on belongs to the subtree, so any mark will do. */
-    if (w->pool->subtree) {
-        const wsi_waiting waiting = {.latch = &half->head.latch};
-        wsi_worker_wait_subtree(w, &waiting);
-    } else {
-        wsi_worker_wait_any(w, &half->head.latch);
-    }
+    const wsi_waiting waiting = {.latch = &half->head.latch};
+    wsi_worker_wait(w, &waiting);
     return half->code;
 }
 

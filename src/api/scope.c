@@ -59,8 +59,8 @@ static void run_body_of(const scope_job *job, wsi_worker *w)
         note(scope, job->fn(scope, job->arg));
         return;
     }
-    /* While it runs, the owner may leapfrog into this worker's deque. */
-    /* relaxed: the worker's own word */
+    /* While it runs, the owner may leapfrog into this worker's deque.
+     * relaxed: the worker's own word */
     void *outer = wsi_ptr_load_relaxed(&w->serving);
     /* release: pairs with the acquire in serves(): the deque is empty */
     wsi_ptr_store_release(&w->serving, scope);
@@ -84,7 +84,7 @@ static void run_scope_job(wsi_job *job, wsi_worker *w)
 static void run_injected_job(wsi_job *job, wsi_worker *w)
 {
     scope_job *spawned = (scope_job *)(void *)job;
-    /* relaxed: a hint for the waiting owner */
+    /* acq_rel: a count only; the owner reads it as a hint */
     wsi_u32_fetch_sub_acq_rel(&spawned->scope->injected, 1);
     run_scope_job(job, w);
 }
@@ -102,7 +102,7 @@ static bool push_from_outside(struct ws_scope *scope, scope_job *job)
     wsi_u32_fetch_add_relaxed(&scope->injected, 1);
     queued = wsi_pool_inject(pool, &job->job);
     if (!queued) {
-        /* acq_rel: never mind, nothing rides on it */
+        /* acq_rel: a count only, as in run_injected_job() */
         wsi_u32_fetch_sub_acq_rel(&scope->injected, 1);
     } else if (pool->subtree) {
         /* The owner may block on its latch alone. */
@@ -158,17 +158,6 @@ static void open_scope(struct ws_scope *scope, wsi_worker *w)
     wsi_latch_init(&scope->latch, wsi_latch_new(scope->owner));
 }
 
-static void wait_for_jobs(struct ws_scope *scope, wsi_worker *w, uint64_t mark)
-{
-    if (w->pool->subtree) {
-        const wsi_waiting waiting = {&scope->latch, mark, scope,
-                                     &scope->injected};
-        wsi_worker_wait_subtree(w, &waiting);
-    } else {
-        wsi_worker_wait_any(w, &scope->latch);
-    }
-}
-
 typedef struct {
     ws_scope_fn body;
     void *arg;
@@ -184,7 +173,9 @@ static int run_scope(void *arg)
     uint64_t mark = w != NULL ? wsi_deque_mark(&w->deque) : 0;
     int code = o->body(&scope, o->arg);
     if (!done(&scope)) {
-        wait_for_jobs(&scope, w, mark);
+        const wsi_waiting waiting = {&scope.latch, mark, &scope,
+                                     &scope.injected};
+        wsi_worker_wait(w, &waiting);
     }
     /* relaxed: all jobs are done, and seen so */
     int job_code = (int)wsi_u32_load_relaxed(&scope.code);

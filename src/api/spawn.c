@@ -64,12 +64,17 @@ int ws_spawn(ws_pool *pool, ws_fn fn, void *arg)
     if (!wsi_pool_enter(pool)) {
         return WS_EFORKED;
     }
-    /* Once it is queued, the pool may be stopped under us. */
-    wsi_pool_retain(pool);
+    /* Once it is queued, the pool may be stopped under a foreign thread; a
+     * worker is joined first. */
+    if (w == NULL) {
+        wsi_pool_retain(pool);
+    }
     bool queued = queue(pool, w, fn, arg);
     if (!queued) {
         wsi_pool_leave(pool);
     }
-    wsi_pool_release(pool);
+    if (w == NULL) {
+        wsi_pool_release(pool);
+    }
     return queued ? WS_OK : WS_ENOMEM;
 }

@@ -188,6 +188,15 @@ void wsi_worker_wait_any(wsi_worker *w, wsi_latch *latch)
     }
 }
 
+void wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting)
+{
+    if (w->pool->subtree) {
+        wsi_worker_wait_subtree(w, waiting);
+    } else {
+        wsi_worker_wait_any(w, waiting->latch);
+    }
+}
+
 void wsi_worker_mix(wsi_worker *w)
 {
     /* release: before any push of the other job; see serves() in subtree.c */

@@ -72,6 +72,9 @@ void wsi_worker_mix(wsi_worker *w);
 /* Works until the latch is set: only jobs of the subtree waited for. */
 void wsi_worker_wait_subtree(wsi_worker *w, const wsi_waiting *waiting);
 
+/* One of the two, as the pool's policy says. */
+void wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting);
+
 /* One job from the injector, or from the other deques; NULL = none now. */
 wsi_job *wsi_worker_take_injected(wsi_worker *w);
 wsi_job *wsi_worker_steal(wsi_worker *w, wsi_steal_mode mode);
