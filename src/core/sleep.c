@@ -5,7 +5,7 @@
  * An event count with asymmetric fences: a worker that wants to sleep first
  * announces itself, then asks every owner for a sign, fences heavily and looks
  * once more; who publishes work either shows it to that look or meets the sign
- * and finds the announcement.  Step names (S1 ... S7, P5 ... P8) as in
+ * and finds the announcement.  Step names (S1 ... S8, P5 ... P8) as in
  * src/README.md, "Sleep".
  *
  * Layer: core.
