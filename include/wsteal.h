@@ -6,9 +6,13 @@
  *  - A *pool* owns a fixed number of *workers*: threads, each with a deque of
  *    jobs.  A worker runs its own newest job first; a worker without jobs
  *    steals the oldest job of another.
- *  - ws_join() runs two functions, perhaps in parallel; ws_scope() runs a tree
- *    of jobs whose size nobody knows; ws_spawn() detaches a job;
- *    ws_pool_install() enters a pool from any other thread (task.h).
+ *  - ws_join() runs two functions, perhaps in parallel; ws_spawn() detaches a
+ *    job; ws_broadcast() runs one on every worker; ws_pool_install() enters a
+ *    pool from any other thread (task.h).
+ *  - ws_scope() runs a tree of jobs whose size nobody knows (scope.h).
+ *  - Callbacks return 0 or an error code, which travels to the call that waits;
+ *    tokens cancel what is no longer wanted (cancel.h).
+ *  - Each thread can have a slot of its own for partial results (local.h).
  *  - The deque and the injector can be used without a pool (deque.h).
  *
  * Thread rules
@@ -74,7 +78,10 @@
 #define WSTEAL_H
 
 #include <wsteal/base.h>
+#include <wsteal/cancel.h>
 #include <wsteal/deque.h>
+#include <wsteal/local.h>
+#include <wsteal/scope.h>
 #include <wsteal/stats.h>
 #include <wsteal/task.h>
 
@@ -86,23 +93,31 @@ WS_BEGIN_DECLS
 #define WS_MIN_STACK_SIZE ((size_t)64 * 1024)
 #define WS_MAX_STACK_SIZE ((size_t)1 << (sizeof(size_t) > 4 ? 40 : 30))
 
-/** What a worker may run while it waits in a ws_join() or ws_scope(). */
+/** What a worker may run while it waits in a call. */
 typedef enum ws_wait_policy {
-    /** The default of the pool: in this version WS_WAIT_ANY. */
+    /** The default of the pool: WS_WAIT_SUBTREE. */
     WS_WAIT_DEFAULT = 0,
-    /** Any job of the pool: nobody idles, but an unrelated job can run on top
-     * of the waiting one, and must not need a lock that the waiting one holds.
-     */
+    /** Any job of the pool: needs no spare threads, but an unrelated job can
+     * run on top of the waiting one, and must not need a lock that the waiting
+     * one holds.  When jobs run on top of each other max_depth deep, or half of
+     * the thread's stack is used, the worker waits as with WS_WAIT_SUBTREE. */
     WS_WAIT_ANY = 1,
-    /** Only jobs that the waiting call's own jobs have spawned: its own newest
-     * jobs, then jobs of the thief that runs the stolen half (leapfrogging).
-     * Locks and thread-local state are safe across the call; a worker can
-     * idle.  Two things void this for the call and for all calls that wait for
-     * it: jobs that foreign threads spawn into a scope (its waiter then also
-     * runs jobs from the injector), and ws_pool_install() into another pool
-     * from a worker (it goes on working for its own pool meanwhile). */
+    /** Only jobs that the waiting call's own jobs have spawned, and broadcasts:
+     * its own newest jobs, jobs that foreign threads spawned into its scope,
+     * and jobs of the thief that runs what it waits for (leapfrogging).  When
+     * there is none and the pool has other work, the worker lends its seat to a
+     * spare thread and blocks, so that as many threads work as the pool has
+     * workers.  When no spare thread can be had, a worker idles; it then also
+     * runs what workers of other pools have installed, so that pools that wait
+     * for each other go on. */
     WS_WAIT_SUBTREE = 2
 } ws_wait_policy;
+
+/** A thread that a spawn handler is asked to start. */
+typedef struct ws_thread ws_thread;
+
+/** max_spares of a pool that must not have any. */
+#define WS_NO_SPARES (~0u)
 
 /** How to make a pool.  Start from WS_POOL_CONFIG_INIT; 0 and NULL always mean
  * the default, so that fields can be added at the end. */
@@ -134,12 +149,43 @@ typedef struct ws_pool_config {
      * power of two, at most 2^30 (2^28 where pointers have 32 bits); default
      * 256. */
     size_t deque_capacity;
+    /** Spare threads at most (WS_WAIT_SUBTREE), 1 to WS_MAX_WORKERS, or
+     * WS_NO_SPARES; default the number of workers, at least 4.  A spare is
+     * started when it is first needed, and ends when it was not needed for a
+     * second. */
+    unsigned max_spares;
+    /** How many jobs a worker may run on top of each other, each in a wait of
+     * the one below, before it stops taking unrelated ones (WS_WAIT_ANY,
+     * ws_yield_now()); default 64. */
+    unsigned max_depth;
+    /** 1: the calling thread becomes worker 0.  It has index 0 from then on,
+     * runs jobs only while it waits in a call of this library, and is the one
+     * that must destroy the pool.  Handlers are not called for it. */
+    unsigned use_current_thread;
+    /** Called in each worker before its first job and after its last, spares
+     * included, with its index; NULL = not.  A code other than 0 goes to the
+     * error handler. */
+    int (*start_handler)(unsigned index, void *arg);
+    int (*exit_handler)(unsigned index, void *arg);
+    /** Gets each code other than 0 that nobody waits for: of detached jobs and
+     * of the handlers above; on the thread that ran it; NULL = it is only
+     * counted. */
+    void (*error_handler)(int code, void *arg);
+    /** Starts the pool's threads in the library's place: arranges that another
+     * thread calls ws_thread_run(thread), and returns 0.  Other than 0: no
+     * thread could be started.  Called by ws_pool_create(), and later by
+     * workers that need a spare thread; spares that were started so do not end
+     * before the pool does.  The pool does not join these threads. */
+    int (*spawn_handler)(ws_thread *thread, void *arg);
+    /** For the four handlers. */
+    void *handler_arg;
 } ws_pool_config;
 
 /** Initialiser of a ws_pool_config with all defaults. */
 #define WS_POOL_CONFIG_INIT                                                    \
     {                                                                          \
-        sizeof(ws_pool_config), 0, 0, 0, NULL, 0, 0, 0                         \
+        sizeof(ws_pool_config), 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL,   \
+            NULL, NULL, NULL                                                   \
     }
 
 /**
@@ -156,7 +202,9 @@ typedef struct ws_pool_config {
  * during the call only; NULL = defaults.
  * Returns: WS_OK; WS_EINVAL (out NULL, a field out of its range, unknown bytes
  * that are not 0); WS_EENV (WSTEAL_NUM_THREADS is consulted and is not a number
- * in range); WS_ENOMEM; WS_ETHREADS.  *out is written on success only.
+ * in range); WS_EINWORKER (use_current_thread in a worker of some pool);
+ * WS_ENOMEM; WS_ETHREADS (also when the spawn handler failed).  *out is written
+ * on success only.
  */
 WS_API int ws_pool_create(ws_pool **out, const ws_pool_config *config);
 
@@ -166,24 +214,96 @@ WS_API int ws_pool_create(ws_pool **out, const ws_pool_config *config);
  *
  * In a forked child nothing runs and nothing is joined: the memory is freed.
  *
- * Thread: any but a worker of this pool; no other call on the pool may begin
- * after this one has.
- * Blocks: until the last job is done and the last thread has ended.
- * May run other jobs: no.  May allocate: no.
+ * Thread: any but a worker of this pool; of a pool made with
+ * use_current_thread only the creator, outside all jobs.  No other call on the
+ * pool may begin after this one has.
+ * Blocks: until the last job is done and the last thread has ended, or, with a
+ * spawn handler, has left ws_thread_run().
+ * May run other jobs: the creator's thread only.  May allocate: no.
  * Owns: takes `pool` when it returns WS_OK.
  * Returns: WS_OK; WS_EINVAL (pool NULL, or the global pool); WS_EINWORKER:
- * called in a worker of this pool, nothing changed.
+ * called in a worker of this pool, or not by the creator; nothing changed.
  */
 WS_API int ws_pool_destroy(ws_pool *pool);
 
 /**
- * The number of workers.
+ * ws_pool_destroy() that gives up after `timeout_ns` nanoseconds.  It returns
+ * as soon as the last job is done; it does not wait for jobs when timeout_ns is
+ * 0.
+ *
+ * Thread: as ws_pool_destroy().  No other call on the pool may begin while this
+ * one is waiting, but those of its own jobs; after WS_ETIMEDOUT the pool is as
+ * before.
+ * Blocks: until the last job is done and the threads have ended, at most
+ * `timeout_ns` before the last job is done.
+ * May run other jobs: the creator's thread only.  May allocate: no.
+ * Owns: takes `pool` when it returns WS_OK.
+ * Returns: as ws_pool_destroy(); WS_ETIMEDOUT: jobs are left, nothing changed.
+ */
+WS_API int ws_pool_destroy_timeout(ws_pool *pool, uint64_t timeout_ns);
+
+/**
+ * Makes the calling thread the worker that `thread` stands for, until the pool
+ * ends.  To be called once for each thread that a spawn handler was given, also
+ * when ws_pool_create() fails: it then returns at once.
+ *
+ * Thread: one that is no worker.
+ * Blocks: until the pool is destroyed.
+ * May run other jobs: yes, all.  May allocate: yes.
+ * Owns: takes `thread`; it is gone when the call returns, and the calling
+ * thread is no worker any more.
+ * Returns: WS_OK; WS_EINVAL (NULL); WS_EINWORKER: the caller is a worker,
+ * nothing changed.
+ */
+WS_API int ws_thread_run(ws_thread *thread);
+
+/**
+ * The index that the worker will have.
+ *
+ * Thread: any, until ws_thread_run() is called.  Blocks: no.
+ * May run other jobs: no.  May allocate: no.
+ * Owns: nothing.
+ * Returns: the index.
+ */
+WS_API unsigned ws_thread_index(const ws_thread *thread);
+
+/**
+ * The name that the pool would have given the thread.
+ *
+ * Thread: any, until ws_thread_run() is called.  Blocks: no.
+ * May run other jobs: no.  May allocate: no.
+ * Owns: nothing; the string is valid until ws_thread_run() is called.
+ * Returns: never NULL.
+ */
+WS_API const char *ws_thread_name(const ws_thread *thread);
+
+/**
+ * The stack size that the thread should have, in bytes.
+ *
+ * Thread: any, until ws_thread_run() is called.  Blocks: no.
+ * May run other jobs: no.  May allocate: no.
+ * Owns: nothing.
+ * Returns: the size.
+ */
+WS_API size_t ws_thread_stack_size(const ws_thread *thread);
+
+/**
+ * The number of workers: as many as run, spare threads not counted.
  *
  * Thread: any.  Blocks: no.  May run other jobs: no.  May allocate: no.
  * Owns: nothing.
  * Returns: the number; 0 for NULL.
  */
 WS_API unsigned ws_pool_num_workers(const ws_pool *pool);
+
+/**
+ * ws_worker_slots() of a given pool.
+ *
+ * Thread: any.  Blocks: no.  May run other jobs: no.  May allocate: no.
+ * Owns: nothing.
+ * Returns: the number; 0 for NULL.
+ */
+WS_API unsigned ws_pool_worker_slots(const ws_pool *pool);
 
 /**
  * The process-wide pool that is used outside any worker; created by the first
@@ -197,6 +317,18 @@ WS_API unsigned ws_pool_num_workers(const ws_pool *pool);
  * call tries again.  *out is written on success only.
  */
 WS_API int ws_pool_global(ws_pool **out);
+
+/**
+ * Creates the global pool with the given config instead of the default one;
+ * once, before anything has used it.
+ *
+ * Thread: any.  Blocks: until all workers run.  May run other jobs: no.
+ * May allocate: yes.
+ * Owns: nothing; `config` is read during the call only; NULL = defaults.
+ * Returns: WS_OK; WS_EEXIST: there is one, made by an earlier call or at the
+ * first use; else as ws_pool_create().
+ */
+WS_API int ws_pool_global_init(const ws_pool_config *config);
 
 /**
  * Destroys the global pool as ws_pool_destroy() does; a later use makes a new

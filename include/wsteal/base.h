@@ -49,7 +49,10 @@ WS_BEGIN_DECLS
     X(WS_ETHREADS, -3, "the system refused to start a thread")                 \
     X(WS_EENV, -4, "WSTEAL_NUM_THREADS is not a number in range")              \
     X(WS_EINWORKER, -5, "not allowed from inside a worker of the pool")        \
-    X(WS_EFORKED, -6, "the pool belongs to the parent of this process")
+    X(WS_EFORKED, -6, "the pool belongs to the parent of this process")        \
+    X(WS_ECANCELED, -7, "canceled")                                            \
+    X(WS_ETIMEDOUT, -8, "the deadline has passed")                             \
+    X(WS_EEXIST, -9, "the global pool exists already")
 
 /** The codes of WS_STATUS_LIST as constants. */
 enum ws_status {
@@ -72,6 +75,9 @@ typedef int (*ws_fn)(void *arg);
 /** A job that may add jobs to the scope it runs in. */
 typedef int (*ws_scope_fn)(struct ws_scope *scope, void *arg);
 
+/** Releases the argument of a job that will never run. */
+typedef void (*ws_drop_fn)(void *arg);
+
 /** What a job of ws_join_context() learns about where it runs. */
 typedef struct ws_ctx {
     /** Index of the worker that runs the job, as ws_current_index(). */
@@ -81,6 +87,19 @@ typedef struct ws_ctx {
 } ws_ctx;
 /** A job that is told its ws_ctx; the pointer is valid during the call. */
 typedef int (*ws_ctx_fn)(const ws_ctx *ctx, void *arg);
+
+/** What a job of a broadcast learns. */
+typedef struct ws_broadcast_ctx {
+    /** Index of the worker that runs the job: 0 to num_workers - 1. */
+    unsigned index;
+    /** Workers of the pool: so often the job runs. */
+    unsigned num_workers;
+    /** The scope of ws_scope_spawn_broadcast(), else NULL. */
+    struct ws_scope *scope;
+} ws_broadcast_ctx;
+/** A job that runs once on every worker; the pointer is valid during the call.
+ */
+typedef int (*ws_broadcast_fn)(const ws_broadcast_ctx *ctx, void *arg);
 
 /**
  * The text of a status code, e.g. "out of memory"; "unknown status" for a

@@ -30,12 +30,18 @@ typedef struct ws_worker_stats {
     uint64_t sleeps;
     /** Times that this worker woke another one. */
     uint64_t wakes;
-    /** Detached jobs (ws_spawn()) that returned other than 0. */
+    /** Codes other than 0 that nobody waits for: of detached jobs and of the
+     * pool's handlers. */
     uint64_t errors;
+    /** Times that this worker lent its seat while it waited. */
+    uint64_t lent;
+    /** The most jobs that ran on top of each other on this worker, each in a
+     * wait of the one below. */
+    uint64_t max_depth;
 } ws_worker_stats;
 
 /**
- * Reads the counters of worker `index`.
+ * Reads the counters of worker `index`, below ws_pool_worker_slots().
  *
  * Thread: any.  Blocks: no.  May run other jobs: no.  May allocate: no.
  * Owns: nothing.
