@@ -44,4 +44,31 @@ static inline void wsi_lock_release(wsi_lock *lock)
     wsi_u64_store_release(&lock->owner, 0);
 }
 
+/* For sections of a few instructions between threads of one process.  A child
+ * that is forked while another thread is inside finds it taken for ever. */
+typedef struct {
+    wsi_atomic_u32 taken;
+} wsi_spin;
+
+#define WSI_SPINS_PER_YIELD 64
+
+static inline void wsi_spin_acquire(wsi_spin *spin)
+{
+    uint32_t old = 0;
+    /* acq_rel: acquire pairs with the release below */
+    for (unsigned n = 1; !wsi_u32_cas_acq_rel(&spin->taken, &old, 1); n++) {
+        old = 0;
+        wsi_cpu_relax();
+        if (n % WSI_SPINS_PER_YIELD == 0) {
+            wsi_thread_yield();
+        }
+    }
+}
+
+static inline void wsi_spin_release(wsi_spin *spin)
+{
+    /* release: pairs with the acquire above */
+    wsi_u32_store_release(&spin->taken, 0);
+}
+
 #endif

@@ -81,6 +81,9 @@ int wsi_thread_start(wsi_thread *out, size_t stack_size, const char *name,
 int wsi_thread_join(wsi_thread thread);
 void wsi_thread_yield(void);
 
+/* The size of the calling thread's stack, in bytes; 0 = not known. */
+size_t wsi_stack_size_of_caller(void);
+
 /* The largest stack size that wsi_thread_start() will try. */
 size_t wsi_stack_size_max(void);
 
@@ -88,6 +91,17 @@ size_t wsi_stack_size_max(void);
 
 /* Nanoseconds of a monotonic clock with an arbitrary zero. */
 uint64_t wsi_clock_ns(void);
+
+/* Until a deadline on that clock; UINT64_MAX, which is no deadline, stays. */
+static inline uint64_t wsi_time_left(uint64_t deadline_ns)
+{
+    uint64_t now;
+    if (deadline_ns == UINT64_MAX) {
+        return UINT64_MAX;
+    }
+    now = wsi_clock_ns();
+    return now < deadline_ns ? deadline_ns - now : 0;
+}
 
 /* ---- process --------------------------------------------------------- */
 
@@ -120,7 +134,8 @@ unsigned wsi_affinity_cpu_count(wsi_affinity_fn get);
 typedef enum {
     WSI_POINT_LATCH_SET = 1, /* latch is set, its waiter not yet woken */
     WSI_POINT_SLEEP_COMMIT,  /* last look done, about to block */
-    WSI_POINT_CLAIM_HELD     /* forced exposure: claimed, not yet settled */
+    WSI_POINT_CLAIM_HELD,    /* forced exposure: claimed, not yet settled */
+    WSI_POINT_PARK           /* spare says parked, has not given its seat */
 } wsi_point;
 
 typedef struct {

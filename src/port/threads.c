@@ -190,3 +190,21 @@ size_t wsi_stack_size_max(void)
 {
     return MAX_STACK;
 }
+
+size_t wsi_stack_size_of_caller(void)
+{
+    size_t size = 0;
+#if defined(__linux__)
+    pthread_attr_t attr;
+    void *lowest;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        if (pthread_attr_getstack(&attr, &lowest, &size) != 0) {
+            size = 0;
+        }
+        pthread_attr_destroy(&attr);
+    }
+#elif defined(__APPLE__)
+    size = pthread_get_stacksize_np(pthread_self());
+#endif
+    return size;
+}
