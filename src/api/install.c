@@ -33,3 +33,15 @@ unsigned ws_current_num_workers(void)
     ws_pool *pool;
     return wsi_pool_or_current(NULL, &pool) == WS_OK ? pool->n_workers : 0;
 }
+
+int ws_pool_current_index(const ws_pool *pool)
+{
+    const wsi_worker *w = wsi_current_worker;
+    return w != NULL && w->pool == pool ? (int)w->index : -1;
+}
+
+unsigned ws_worker_slots(void)
+{
+    ws_pool *pool;
+    return wsi_pool_or_current(NULL, &pool) == WS_OK ? pool->n_slots : 0;
+}

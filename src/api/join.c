@@ -35,7 +35,7 @@ static WSI_COLD int finish(wsi_worker *w, wsi_half *half, wsi_job *popped)
     }
     /* A thief has it, and with it all that was older: what the deque gets from
      * now on belongs to the subtree, so any mark will do. */
-    const wsi_waiting waiting = {.latch = &half->head.latch};
+    const wsi_waiting waiting = wsi_wait_on(&half->head.latch, 0);
     wsi_worker_wait(w, &waiting);
     return half->code;
 }

@@ -3,78 +3,192 @@
  * spawn.c: detached jobs.
  *
  * A detached job holds its pool open, so that ws_pool_destroy() waits for it.
- * Its record is a slab node, freed on the worker that runs it.
+ * Its record is a slab node, freed on the worker that runs it.  A job under a
+ * token, or with a copy of its argument, has a large node.
  *
  * Layer: api.
  */
 #include <wsteal/task.h>
 
 #include "core/entry.h"
+#include "core/record.h"
 #include "core/worker.h"
 
-typedef struct {
-    wsi_job job;
-    ws_fn fn;
-    void *arg;
-} detached_job;
-
-_Static_assert(sizeof(detached_job) <= WSI_SLAB_NODE_SIZE, "a job is one node");
-
-static void run_detached(wsi_job *job, wsi_worker *w)
+/* Every detached job ends so. */
+static void end(wsi_worker *w, int code)
 {
-    detached_job copy = *(detached_job *)(void *)job;
-    wsi_slab_free(&w->pool->depot, &w->slab, job);
-    if (copy.fn(copy.arg) != 0) {
-        wsi_count(&w->counters.errors, 1);
-    }
+    wsi_pool_error(w, code);
     wsi_pool_leave(w->pool);
 }
 
-/* False: out of memory, nothing changed. */
-static bool queue(ws_pool *pool, wsi_worker *w, ws_fn fn, void *arg)
+static void run_small(wsi_job *job, wsi_worker *w)
 {
-    wsi_slab_cache *cache = w != NULL ? &w->slab : NULL;
-    detached_job *job = wsi_slab_alloc(&pool->depot, cache);
-    if (job == NULL) {
-        return false;
-    }
-    *job = (detached_job){{run_detached}, fn, arg};
-    if (w != NULL ? wsi_worker_push(w, &job->job)
-                  : wsi_pool_inject(pool, &job->job)) {
-        return true;
-    }
-    wsi_slab_free(&pool->depot, cache, job);
-    return false;
+    wsi_task copy = *(wsi_task *)(void *)job;
+    wsi_slab_free(&w->pool->small, &w->small, job);
+    const wsi_context *outer = wsi_context_switch(w, &wsi_context_root);
+    int code = copy.fn.plain(copy.arg);
+    wsi_context_switch(w, outer);
+    end(w, code);
 }
 
-int ws_spawn(ws_pool *pool, ws_fn fn, void *arg)
+static void run_large(wsi_job *job, wsi_worker *w)
 {
-    if (fn == NULL) {
-        return WS_EINVAL;
+    wsi_large_task *large = (wsi_large_task *)(void *)job;
+    wsi_context context;
+    wsi_context_init(&context, &wsi_context_root, large->token);
+    const wsi_context *outer = wsi_context_switch(w, &context);
+    int code = large->task.fn.plain(large->task.arg);
+    wsi_context_switch(w, outer);
+    wsi_token_release(large->token);
+    wsi_mem_free(large->block);
+    wsi_slab_free(&w->pool->large, &w->large, large);
+    end(w, code);
+}
+
+static const wsi_job_kind small_kind = {run_small};
+static const wsi_job_kind large_kind = {run_large};
+
+/* What is to be spawned, and where. */
+typedef struct {
+    ws_pool *pool;
+    wsi_worker *w; /* the caller as a worker of the pool, or NULL */
+    ws_fn fn;
+    void *arg;
+    const void *copy_of; /* or NULL */
+    size_t size;
+    bool fifo;
+} spawning;
+
+static wsi_task *small_task(const spawning *s)
+{
+    wsi_task *task =
+        wsi_slab_alloc(&s->pool->small, s->w != NULL ? &s->w->small : NULL);
+    if (task != NULL) {
+        task->job.kind = &small_kind;
+        task->fn.plain = s->fn;
+        task->arg = s->arg;
     }
-    int status = wsi_pool_or_current(pool, &pool);
+    return task;
+}
+
+static void free_large(const spawning *s, wsi_large_task *large)
+{
+    wsi_token_release(large->token);
+    wsi_mem_free(large->block);
+    wsi_slab_free(&s->pool->large, s->w != NULL ? &s->w->large : NULL, large);
+}
+
+static wsi_task *large_task(const spawning *s, ws_token *token)
+{
+    wsi_large_task *large =
+        wsi_slab_alloc(&s->pool->large, s->w != NULL ? &s->w->large : NULL);
+    if (large == NULL) {
+        return NULL;
+    }
+    wsi_token_retain(token);
+    large->token = token;
+    large->drop = NULL;
+    large->block = NULL;
+    large->task.job.kind = &large_kind;
+    large->task.fn.plain = s->fn;
+    large->task.arg = s->arg;
+    if (s->copy_of != NULL && !wsi_task_copy(large, s->copy_of, s->size)) {
+        free_large(s, large);
+        return NULL;
+    }
+    return &large->task;
+}
+
+static void free_task(const spawning *s, wsi_task *task)
+{
+    if (task->job.kind == &large_kind) {
+        free_large(s, (wsi_large_task *)(void *)task);
+    } else {
+        wsi_slab_free(&s->pool->small, s->w != NULL ? &s->w->small : NULL,
+                      task);
+    }
+}
+
+/* False: out of memory, nothing changed. */
+static bool push(const spawning *s, wsi_task *task)
+{
+    if (s->w == NULL) {
+        return wsi_pool_inject(s->pool, &task->job);
+    }
+    if (!s->fifo) {
+        return wsi_worker_push(s->w, &task->job);
+    }
+    wsi_fifo_add(&s->w->fifo, task);
+    if (!wsi_worker_push(s->w, &s->w->fifo.ticket)) {
+        /* The task may be under way; the oldest one has no ticket now. */
+        wsi_worker_run(s->w, &s->w->fifo.ticket);
+    }
+    return true;
+}
+
+/* The pool is open. */
+static bool queue(const spawning *s)
+{
+    ws_token *token = wsi_context_current()->token;
+    wsi_task *task = token == NULL && s->copy_of == NULL ? small_task(s)
+                                                         : large_task(s, token);
+    if (task != NULL && !push(s, task)) {
+        free_task(s, task);
+        task = NULL;
+    }
+    return task != NULL;
+}
+
+static int spawn(spawning *s)
+{
+    int status = wsi_pool_or_current(s->pool, &s->pool);
     if (status != WS_OK) {
         return status;
     }
-    wsi_worker *w = wsi_current_worker;
-    if (w != NULL && w->pool != pool) {
-        w = NULL;
+    s->w = wsi_current_worker;
+    if (s->w != NULL && s->w->pool != s->pool) {
+        s->w = NULL;
     }
     /* For the job; its run leaves. */
-    if (!wsi_pool_enter(pool)) {
+    if (!wsi_pool_enter(s->pool)) {
         return WS_EFORKED;
     }
     /* Once it is queued, the pool may be stopped under a foreign thread; a
      * worker is joined first. */
-    if (w == NULL) {
-        wsi_pool_retain(pool);
+    if (s->w == NULL) {
+        wsi_pool_retain(s->pool);
     }
-    bool queued = queue(pool, w, fn, arg);
+    bool queued = queue(s);
     if (!queued) {
-        wsi_pool_leave(pool);
+        wsi_pool_leave(s->pool);
     }
-    if (w == NULL) {
-        wsi_pool_release(pool);
+    if (s->w == NULL) {
+        wsi_pool_release(s->pool);
     }
     return queued ? WS_OK : WS_ENOMEM;
+}
+
+int ws_spawn(ws_pool *pool, ws_fn fn, void *arg)
+{
+    spawning s = {.pool = pool, .fn = fn, .arg = arg};
+    return fn != NULL ? spawn(&s) : WS_EINVAL;
+}
+
+int ws_spawn_fifo(ws_pool *pool, ws_fn fn, void *arg)
+{
+    spawning s = {.pool = pool, .fn = fn, .arg = arg, .fifo = true};
+    return fn != NULL ? spawn(&s) : WS_EINVAL;
+}
+
+int ws_spawn_copy(ws_pool *pool, ws_fn fn, const void *arg, size_t size)
+{
+    /* An empty copy is a copy, too. */
+    spawning s = {.pool = pool,
+                  .fn = fn,
+                  .copy_of = arg != NULL ? arg : "",
+                  .size = size};
+    if (fn == NULL || (arg == NULL && size > 0)) {
+        return WS_EINVAL;
+    }
+    return spawn(&s);
 }

@@ -17,7 +17,7 @@ static uint64_t read_counter(const wsi_atomic_u64 *counter)
 int ws_pool_worker_stats(const ws_pool *pool, unsigned index,
                          ws_worker_stats *out)
 {
-    if (pool == NULL || out == NULL || index >= pool->n_workers) {
+    if (pool == NULL || out == NULL || index >= pool->n_slots) {
         return WS_EINVAL;
     }
     const wsi_counters *c = &pool->workers[index].counters;
@@ -29,6 +29,8 @@ int ws_pool_worker_stats(const ws_pool *pool, unsigned index,
         .sleeps = read_counter(&c->sleeps),
         .wakes = read_counter(&c->wakes),
         .errors = read_counter(&c->errors),
+        .lent = read_counter(&c->lent),
+        .max_depth = read_counter(&c->max_depth),
     };
     return WS_OK;
 }

@@ -3,7 +3,7 @@
  * entry.c: the three ways into a pool.
  *
  * From a worker of the pool a plain call.  From a worker of another pool the
- * job is injected and the waiting worker goes on working for its own pool.
+ * job is a visitor, and the worker waits as its own pool's policy says.
  * From any other thread the job is injected and the thread blocks.  The job's
  * record lives in the caller's frame: after its latch is set, nothing of it is
  * touched.
@@ -12,58 +12,40 @@
  */
 #include "core/entry.h"
 
-#include "core/job.h"
+#include "core/context.h"
+#include "core/gate.h"
 #include "core/worker.h"
 
 typedef struct {
-    wsi_job job;
-    ws_fn fn;
-    void *arg;
+    wsi_task task; /* first; a visitor when a worker waits */
+    const wsi_context *context;
     int code;
-    wsi_worker *waiter;  /* a worker of another pool, or NULL */
-    wsi_latch latch;     /* for that one */
-    wsi_lock_latch gate; /* for a foreign thread */
+    wsi_gate gate;
 } entry_job;
 
-static void entry_run(wsi_job *job, wsi_worker *worker)
+static void entry_run(wsi_job *job, wsi_worker *w)
 {
     entry_job *entry = (entry_job *)(void *)job;
-    wsi_worker *waiter = entry->waiter;
-    (void)worker;
-    entry->code = entry->fn(entry->arg);
-    if (waiter == NULL) {
-        wsi_lock_latch_set(&entry->gate);
-        return;
-    }
-    /* After the set the waiter may return and its pool may be stopped: the
-     * reference that the waiter took for us keeps the memory. */
-    ws_pool *pool = waiter->pool;
-    wsi_sleep_set_latch(&pool->sleep, &entry->latch);
-    wsi_pool_release(pool);
+    const wsi_context *outer = wsi_context_switch(w, entry->context);
+    entry->code = entry->task.fn.plain(entry->task.arg);
+    wsi_context_switch(w, outer);
+    wsi_gate_set(&entry->gate);
 }
+
+static const wsi_job_kind entry_kind = {entry_run};
 
 /* Hands the job over and waits for it; false: it could not be queued. */
 static bool run_elsewhere(ws_pool *pool, entry_job *entry)
 {
-    wsi_worker *w = entry->waiter;
-    if (w != NULL) {
-        wsi_pool_retain(w->pool); /* for the setter, see entry_run() */
+    wsi_worker *w = wsi_current_worker;
+    if (w == NULL) {
+        return wsi_pool_inject(pool, &entry->task.job) &&
+               wsi_lock_latch_wait(&entry->gate.lock, UINT64_MAX);
     }
-    if (!wsi_pool_inject(pool, &entry->job)) {
-        if (w != NULL) {
-            wsi_pool_release(w->pool);
-        }
-        return false;
-    }
-    if (w != NULL) {
-        if (w->pool->subtree) {
-            wsi_worker_mix(w);
-        }
-        wsi_worker_wait_any(w, &entry->latch);
-    } else {
-        wsi_lock_latch_wait(&entry->gate);
-    }
-    return true;
+    const wsi_waiting waiting =
+        wsi_wait_on(&entry->gate.latch, wsi_deque_mark(&w->deque));
+    wsi_pool_visit(pool, &entry->task);
+    return wsi_worker_wait(w, &waiting);
 }
 
 wsi_entry wsi_pool_run(ws_pool *pool, ws_fn fn, void *arg)
@@ -72,9 +54,10 @@ wsi_entry wsi_pool_run(ws_pool *pool, ws_fn fn, void *arg)
     if (w != NULL && w->pool == pool) {
         return (wsi_entry){WS_OK, fn(arg)};
     }
-    entry_job entry = {.job = {entry_run}, .fn = fn, .arg = arg, .waiter = w};
-    wsi_latch_init(&entry.latch, wsi_latch_new(w != NULL ? w->index : 0));
-    wsi_lock_latch_init(&entry.gate);
+    entry_job entry = {
+        .task = {.job = {&entry_kind}, .fn.plain = fn, .arg = arg},
+        .context = wsi_context_current()};
+    wsi_gate_init(&entry.gate, pool);
     if (!wsi_pool_enter(pool)) {
         return (wsi_entry){WS_EFORKED, 0};
     }
@@ -101,10 +84,16 @@ int wsi_pool_or_current(ws_pool *pool, ws_pool **out)
 /* This thread is inside wsi_run_serially(): the pool could not be had. */
 static WSI_THREAD_LOCAL bool serial;
 
+int wsi_entry_pool(ws_pool *pool, ws_pool **out)
+{
+    return pool == NULL && serial ? WS_ETHREADS
+                                  : wsi_pool_or_current(pool, out);
+}
+
 wsi_entry wsi_run_in_current(ws_fn fn, void *arg)
 {
     ws_pool *pool;
-    int status = serial ? WS_ETHREADS : wsi_pool_or_current(NULL, &pool);
+    int status = wsi_entry_pool(NULL, &pool);
     return status == WS_OK ? wsi_pool_run(pool, fn, arg)
                            : (wsi_entry){status, 0};
 }

@@ -29,4 +29,7 @@ int wsi_run_serially(ws_fn fn, void *arg);
 /* The pool a call with `pool` NULL means. */
 int wsi_pool_or_current(ws_pool *pool, ws_pool **out);
 
+/* The same, but fails during wsi_run_serially(). */
+int wsi_entry_pool(ws_pool *pool, ws_pool **out);
+
 #endif

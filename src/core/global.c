@@ -24,29 +24,45 @@ static ws_pool *current_global(void)
     return pool != NULL && pool->process == wsi_process_id() ? pool : NULL;
 }
 
-int wsi_pool_global(ws_pool **out)
+/* Makes the pool if there is none; the lock is held. */
+static int make(const ws_pool_config *config, ws_pool **out)
 {
     wsi_pool_plan plan;
+    int code = wsi_pool_plan_make(&plan, config);
+    if (code == WS_OK) {
+        code = wsi_pool_start(out, &plan);
+    }
+    if (code == WS_OK) {
+        /* release: pairs with the acquire in current_global() */
+        wsi_ptr_store_release(&global_pool, *out);
+    }
+    return code;
+}
+
+int wsi_pool_global(ws_pool **out)
+{
     ws_pool *pool = current_global();
     int code = WS_OK;
     if (pool == NULL) {
         wsi_lock_acquire(&lock);
         pool = current_global();
         if (pool == NULL) {
-            code = wsi_pool_plan_make(&plan, NULL);
-            if (code == WS_OK) {
-                code = wsi_pool_start(&pool, &plan);
-            }
-            if (code == WS_OK) {
-                /* release: pairs with the acquire in current_global() */
-                wsi_ptr_store_release(&global_pool, pool);
-            }
+            code = make(NULL, &pool);
         }
         wsi_lock_release(&lock);
     }
     if (code == WS_OK) {
         *out = pool;
     }
+    return code;
+}
+
+int wsi_pool_global_start(const ws_pool_config *config)
+{
+    ws_pool *pool;
+    wsi_lock_acquire(&lock);
+    int code = current_global() == NULL ? make(config, &pool) : WS_EEXIST;
+    wsi_lock_release(&lock);
     return code;
 }
 
@@ -59,13 +75,11 @@ bool wsi_pool_is_global(const ws_pool *pool)
 int wsi_pool_global_stop(void)
 {
     ws_pool *pool = current_global();
-    if (wsi_current_worker != NULL && wsi_current_worker->pool == pool) {
-        return WS_EINWORKER;
-    }
-    if (pool != NULL) {
+    int code = pool != NULL ? wsi_pool_may_stop(pool) : WS_OK;
+    if (pool != NULL && code == WS_OK) {
         /* relaxed: no other thread uses the global pool now (contract) */
         wsi_ptr_store_relaxed(&global_pool, NULL);
-        wsi_pool_stop(pool);
+        wsi_pool_stop(pool, UINT64_MAX);
     }
-    return WS_OK;
+    return code;
 }

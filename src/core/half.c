@@ -9,20 +9,16 @@
 #include "core/half.h"
 
 #include "core/registry.h"
+#include "core/worker.h"
 
-static void run_half(wsi_job *job, wsi_worker *w)
+void wsi_half_run(wsi_job *job, wsi_worker *w)
 {
     wsi_half *half = (wsi_half *)(void *)job;
-    if (w->pool->subtree) {
-        wsi_latch_mark_thief(&half->head.latch, w->index);
-    }
+    wsi_latch_mark_thief(&half->head.latch, w->index);
+    const wsi_context *outer =
+        wsi_context_switch(w, (const wsi_context *)(const void *)job->kind);
     half->code = half->fn(half->arg);
+    wsi_context_switch(w, outer);
     /* After the set the frame is gone; the pool is not, this worker is its. */
     wsi_sleep_set_latch(&w->pool->sleep, &half->head.latch);
-}
-
-void wsi_half_head_init(wsi_half_head *head, unsigned owner)
-{
-    head->job.run = run_half;
-    wsi_latch_init(&head->latch, wsi_latch_new(owner));
 }

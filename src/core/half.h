@@ -3,7 +3,8 @@
  * half.h: the second half of a join as a job in its caller's frame.
  *
  * The caller fills it in on the fast path, so the parts that are the same for
- * every join of a worker stand together and are copied in one store.
+ * every join of a worker stand together and are copied in one store.  The kind
+ * of a half is its context (context.h).
  *
  * Layer: core.  See src/README.md, "Join".
  */
@@ -27,7 +28,7 @@ typedef struct {
     int code; /* of fn; valid once the latch is set */
 } wsi_half;
 
-/* The head of the halves of worker `owner`. */
-void wsi_half_head_init(wsi_half_head *head, unsigned owner);
+/* Runs a half that was taken from a queue; see job.h. */
+void wsi_half_run(wsi_job *job, wsi_worker *worker);
 
 #endif

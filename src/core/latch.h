@@ -147,16 +147,24 @@ static inline void wsi_lock_latch_set(wsi_lock_latch *latch)
     }
 }
 
-static inline void wsi_lock_latch_wait(wsi_lock_latch *latch)
+/* False: not set when wsi_clock_ns() reached `deadline_ns` (UINT64_MAX =
+ * never). */
+static inline bool wsi_lock_latch_wait(wsi_lock_latch *latch,
+                                       uint64_t deadline_ns)
 {
     uint32_t old = WSI_LOCK_UNSET;
     /* acquire, also on failure: pairs with wsi_lock_latch_set() */
     wsi_u32_cas_acq_rel(&latch->word, &old, WSI_LOCK_WAITING);
     while (old != WSI_LOCK_SET) {
-        wsi_futex_wait(&latch->word, WSI_LOCK_WAITING, UINT64_MAX);
+        uint64_t left = wsi_time_left(deadline_ns);
+        if (left == 0) {
+            return false;
+        }
+        wsi_futex_wait(&latch->word, WSI_LOCK_WAITING, left);
         /* acquire: as above */
         old = wsi_u32_load_acquire(&latch->word);
     }
+    return true;
 }
 
 #endif

@@ -18,6 +18,9 @@
 #define SEARCH_US_MAX 1000000
 #define FAIRNESS_DEFAULT 61
 #define CAPACITY_DEFAULT 256
+#define SPARES_LEAST 4
+#define DEPTH_DEFAULT 64
+#define PATIENCE_NS ((uint64_t)1000 * 1000 * 1000)
 
 /* Copies what both sides know; false when the caller's struct says something
  * that this library does not understand. */
@@ -62,7 +65,26 @@ static bool in_range(const ws_pool_config *c)
            (c->stack_size == 0 || (c->stack_size >= WS_MIN_STACK_SIZE &&
                                    c->stack_size <= WS_MAX_STACK_SIZE)) &&
            c->search_us <= SEARCH_US_MAX &&
-           c->deque_capacity <= WSI_DEQUE_CAPACITY_MAX;
+           c->deque_capacity <= WSI_DEQUE_CAPACITY_MAX &&
+           (c->max_spares <= WS_MAX_WORKERS || c->max_spares == WS_NO_SPARES) &&
+           c->use_current_thread <= 1;
+}
+
+static unsigned spares(const ws_pool_config *c, unsigned n, bool subtree)
+{
+    if (c->max_spares == WS_NO_SPARES) {
+        return 0;
+    }
+    if (c->max_spares != 0) {
+        return c->max_spares;
+    }
+    /* Waits below the depth cap need no spares under the other policy. */
+    return !subtree ? 0 : n > SPARES_LEAST ? n : SPARES_LEAST;
+}
+
+static void or_default(unsigned *field, unsigned value)
+{
+    *field = *field != 0 ? *field : value;
 }
 
 int wsi_pool_plan_make(wsi_pool_plan *plan, const ws_pool_config *config)
@@ -71,29 +93,30 @@ int wsi_pool_plan_make(wsi_pool_plan *plan, const ws_pool_config *config)
     if ((config != NULL && !read_config(&c, config)) || !in_range(&c)) {
         return WS_EINVAL;
     }
-    unsigned n = c.num_threads;
-    bool stated = n != 0;
-    if (!stated && !threads_from_environment(&n)) {
+    bool stated = c.num_threads != 0;
+    if (!stated && !threads_from_environment(&c.num_threads)) {
         return WS_EENV;
     }
-    if (n == 0) {
-        n = wsi_cpu_count();
-        n = n < WS_MAX_WORKERS ? n : WS_MAX_WORKERS;
+    if (c.num_threads == 0) {
+        unsigned n = wsi_cpu_count();
+        c.num_threads = n < WS_MAX_WORKERS ? n : WS_MAX_WORKERS;
     }
+    bool subtree = c.wait_policy != WS_WAIT_ANY;
+    or_default(&c.search_us, SEARCH_US_DEFAULT);
+    or_default(&c.fairness_interval, FAIRNESS_DEFAULT);
+    or_default(&c.max_depth, DEPTH_DEFAULT);
+    c.stack_size = c.stack_size != 0 ? c.stack_size : STACK_SIZE_DEFAULT;
+    c.name = c.name != NULL ? c.name : "pool";
+    c.deque_capacity =
+        c.deque_capacity != 0 ? c.deque_capacity : CAPACITY_DEFAULT;
     *plan = (wsi_pool_plan){
-        .num_threads = n,
+        .config = c,
         .may_shrink = !stated,
-        .subtree = c.wait_policy == WS_WAIT_SUBTREE,
-        .stack_size = c.stack_size != 0 ? c.stack_size : STACK_SIZE_DEFAULT,
-        .name = c.name != NULL ? c.name : "pool",
-        .search_ns = 1000 * (uint64_t)(c.search_us != 0 ? c.search_us
-                                                        : SEARCH_US_DEFAULT),
-        .fairness_interval =
-            c.fairness_interval != 0 ? c.fairness_interval : FAIRNESS_DEFAULT,
-        .deque_capacity =
-            c.deque_capacity != 0 ? c.deque_capacity : CAPACITY_DEFAULT,
+        .subtree = subtree,
+        .n_spares = spares(&c, c.num_threads, subtree),
         .first_index = 0,
         .first_event = 0,
+        .patience_ns = PATIENCE_NS,
     };
     return WS_OK;
 }

@@ -28,43 +28,71 @@ enum {
 static void ask_all(void *p)
 {
     ws_pool *pool = p;
-    for (unsigned i = 0; i < pool->n_workers; i++) {
+    for (unsigned i = 0; i < pool->n_slots; i++) {
         wsi_deque_poison(&pool->workers[i].deque);
     }
 }
 
-/* Every queue that a job can enter. */
-static bool look_everywhere(void *p)
+/* Every queue from which worker `self` can get a job. */
+static bool look_everywhere(void *p, unsigned self)
 {
     ws_pool *pool = p;
-    for (unsigned i = 0; i < pool->n_workers; i++) {
+    for (unsigned i = 0; i < pool->n_slots; i++) {
         if (wsi_deque_has_work(&pool->workers[i].deque)) {
             return true;
         }
     }
-    return wsi_injector_len(&pool->injector) > 0;
+    return wsi_mail_any(&pool->workers[self].mail) ||
+           wsi_fifo_any(&pool->visitors) ||
+           wsi_injector_len(&pool->injector) > 0;
 }
 
 static void gate_move(ws_pool *pool, uint32_t to)
 {
-    /* release: pairs with the acquire in thread_main(): the whole pool */
+    /* release: pairs with the acquire in pass_gate(): the whole pool */
     wsi_u32_store_release(&pool->gate, to);
-    wsi_futex_wake(&pool->gate, WS_MAX_WORKERS);
+    wsi_futex_wake(&pool->gate, 2 * WS_MAX_WORKERS);
+}
+
+/* True: the pool is whole. */
+static bool pass_gate(ws_pool *pool)
+{
+    uint32_t state;
+    /* acquire: pairs with gate_move() */
+    while ((state = wsi_u32_load_acquire(&pool->gate)) == GATE_SHUT) {
+        wsi_futex_wait(&pool->gate, GATE_SHUT, UINT64_MAX);
+    }
+    return state == GATE_OPEN;
 }
 
 static void *thread_main(void *arg)
 {
     wsi_worker *w = arg;
-    wsi_atomic_u32 *gate = &w->pool->gate;
-    uint32_t state;
-    /* acquire: pairs with gate_move() */
-    while ((state = wsi_u32_load_acquire(gate)) == GATE_SHUT) {
-        wsi_futex_wait(gate, GATE_SHUT, UINT64_MAX);
-    }
-    if (state == GATE_OPEN) {
-        wsi_worker_main(w);
+    if (pass_gate(w->pool)) {
+        wsi_worker_main(w, w->pool->plan.config.stack_size);
     }
     return NULL;
+}
+
+void wsi_pool_lodge(wsi_worker *w)
+{
+    ws_pool *pool = w->pool;
+    if (pass_gate(pool)) {
+        wsi_worker_main(w, wsi_stack_size_of_caller());
+    }
+    /* acq_rel: pairs with the load in await_lodgers(); after it the pool may be
+     * gone */
+    wsi_u32_fetch_sub_acq_rel(&pool->lodgers, 1);
+    wsi_futex_wake(&pool->lodgers, 1);
+}
+
+static void await_lodgers(ws_pool *pool)
+{
+    uint32_t left;
+    /* acquire: pairs with wsi_pool_lodge() */
+    while ((left = wsi_u32_load_acquire(&pool->lodgers)) != 0) {
+        wsi_futex_wait(&pool->lodgers, left, UINT64_MAX);
+    }
 }
 
 static void free_memory(ws_pool *pool, unsigned n_deques)
@@ -73,110 +101,189 @@ static void free_memory(ws_pool *pool, unsigned n_deques)
         wsi_deque_destroy(&pool->workers[i].deque);
     }
     wsi_injector_destroy(&pool->injector);
-    wsi_slab_depot_destroy(&pool->depot);
+    wsi_slab_depot_destroy(&pool->small);
+    wsi_slab_depot_destroy(&pool->large);
     wsi_mem_free(pool->workers);
     wsi_mem_free(pool->parkers);
+    wsi_mem_free(pool->spare_seats);
     wsi_mem_free(pool);
 }
 
-static bool init_worker(ws_pool *pool, unsigned index,
-                        const wsi_pool_plan *plan)
+/* The index stays whole however long the pool's name is. */
+static void name_thread(ws_thread *thread, const char *pool, unsigned index)
 {
+    int digits = snprintf(NULL, 0, "%u", index);
+    snprintf(thread->name, sizeof(thread->name), "ws-%.*s-%u", 11 - digits,
+             pool, index);
+}
+
+static bool init_worker(ws_pool *pool, unsigned index)
+{
+    const wsi_pool_plan *plan = &pool->plan;
     wsi_worker *w = &pool->workers[index];
     w->pool = pool;
     w->index = index;
     w->random = (index + 1) * SEED_STEP;
-    wsi_half_head_init(&w->half_head, index);
+    w->handle.worker = w;
+    name_thread(&w->handle, plan->config.name, index);
+    wsi_worker_set_context(w, &wsi_context_root);
+    wsi_latch_init(&w->half_head.latch, wsi_latch_new(index));
     wsi_latch_init(&w->terminate, wsi_latch_new(index));
-    wsi_ptr_init(&w->serving, NULL);
+    wsi_fifo_init(&w->fifo, &wsi_fifo_ticket);
+    wsi_mail_init(&w->mail);
+    wsi_u64_init(&w->serving, 0);
+    w->n_scopes = (uint64_t)(index + 1) << 48;
     wsi_u32_init(&w->mixed, 0);
-    return wsi_deque_init(&w->deque, WS_LIFO, plan->deque_capacity,
+    wsi_u32_init(&w->called, 0);
+    wsi_u32_init(&w->stuck, 0);
+    return wsi_deque_init(&w->deque, WS_LIFO, plan->config.deque_capacity,
                           plan->first_index);
+}
+
+/* Starts the thread of a worker: 0, or an errno value. */
+static int start_thread(ws_pool *pool, unsigned index)
+{
+    const ws_pool_config *config = &pool->plan.config;
+    wsi_worker *w = &pool->workers[index];
+    if (config->spawn_handler == NULL) {
+        return wsi_thread_start(&w->thread, config->stack_size, w->handle.name,
+                                thread_main, w);
+    }
+    /* relaxed: read after the thread has left, or by us */
+    wsi_u32_fetch_add_relaxed(&pool->lodgers, 1);
+    int error = config->spawn_handler(&w->handle, config->handler_arg);
+    if (error != 0) {
+        /* acq_rel: as in wsi_pool_lodge() */
+        wsi_u32_fetch_sub_acq_rel(&pool->lodgers, 1);
+        return EAGAIN;
+    }
+    return 0;
+}
+
+static void join_thread(ws_pool *pool, unsigned index)
+{
+    if (pool->plan.config.spawn_handler == NULL &&
+        !pool->workers[index].adopted) {
+        wsi_thread_join(pool->workers[index].thread);
+    }
+}
+
+static bool start_spare(void *p, unsigned spare, bool again)
+{
+    ws_pool *pool = p;
+    unsigned index = pool->n_workers + spare;
+    if (again) {
+        join_thread(pool, index);
+    }
+    return start_thread(pool, index) == 0;
+}
+
+/* All memory but that of the pool itself. */
+static bool allocate(ws_pool *pool)
+{
+    unsigned n = pool->n_slots;
+    pool->workers = wsi_mem_alloc(WSI_CACHE_LINE, n * sizeof(wsi_worker));
+    pool->parkers = wsi_mem_alloc(WSI_CACHE_LINE, n * sizeof(wsi_parker));
+    pool->spare_seats = wsi_mem_alloc(WSI_CACHE_LINE, n * sizeof(wsi_seat));
+    return pool->workers != NULL && pool->parkers != NULL &&
+           pool->spare_seats != NULL && wsi_injector_init(&pool->injector, 0);
 }
 
 /* Everything but the threads; NULL when memory is out. */
 static ws_pool *build(const wsi_pool_plan *plan)
 {
-    unsigned n = plan->num_threads;
     ws_pool *pool = wsi_mem_alloc(WSI_CACHE_LINE, sizeof(*pool));
     if (pool == NULL) {
         return NULL;
     }
-    pool->n_workers = n;
-    pool->workers = wsi_mem_alloc(WSI_CACHE_LINE, n * sizeof(wsi_worker));
-    pool->parkers = wsi_mem_alloc(WSI_CACHE_LINE, n * sizeof(wsi_parker));
+    pool->plan = *plan;
+    pool->n_workers = plan->config.num_threads;
+    pool->n_slots = pool->n_workers + plan->n_spares;
     pool->sleep_ops = (wsi_sleep_ops){ask_all, look_everywhere, pool};
     pool->process = wsi_process_id();
-    pool->subtree = plan->subtree;
-    pool->fairness_interval = plan->fairness_interval;
-    pool->search_ns = plan->search_ns;
+    pool->search_ns = plan->config.search_us * (uint64_t)1000;
+    wsi_slab_depot_init(&pool->small, WSI_SLAB_SMALL);
+    wsi_slab_depot_init(&pool->large, WSI_SLAB_LARGE);
+    wsi_fifo_init(&pool->visitors, NULL);
     wsi_u32_init(&pool->open, 1);
     wsi_u32_init(&pool->refs, 1);
     wsi_u32_init(&pool->gate, GATE_SHUT);
-    if (pool->workers == NULL || pool->parkers == NULL ||
-        !wsi_injector_init(&pool->injector, 0)) {
-        wsi_mem_free(pool->parkers);
-        wsi_mem_free(pool->workers);
-        wsi_mem_free(pool);
+    wsi_u32_init(&pool->lodgers, 0);
+    if (!allocate(pool)) {
+        free_memory(pool, 0);
         return NULL;
     }
-    wsi_sleep_init(&pool->sleep, pool->parkers, n, plan->first_event);
-    for (unsigned i = 0; i < n; i++) {
-        if (!init_worker(pool, i, plan)) {
+    wsi_sleep_init(&pool->sleep, pool->parkers, pool->n_slots,
+                   plan->first_event);
+    for (unsigned i = 0; i < pool->n_slots; i++) {
+        if (!init_worker(pool, i)) {
             free_memory(pool, i);
             return NULL;
         }
     }
+    /* The caller's string may go. */
+    pool->plan.config.name = NULL;
     return pool;
 }
 
-/* Starts threads until one is refused; returns how many run. */
-static unsigned start_threads(ws_pool *pool, const wsi_pool_plan *plan,
-                              int *error)
+/* Starts threads until one is refused; returns how many workers there are. */
+static unsigned start_workers(ws_pool *pool, int *error)
 {
+    unsigned i = 0;
     *error = 0;
-    for (unsigned i = 0; i < plan->num_threads; i++) {
-        /* The index stays whole however long the pool's name is. */
-        char name[16];
-        int digits = snprintf(NULL, 0, "%u", i);
-        snprintf(name, sizeof(name), "ws-%.*s-%u", 11 - digits, plan->name, i);
-        *error = wsi_thread_start(&pool->workers[i].thread, plan->stack_size,
-                                  name, thread_main, &pool->workers[i]);
+    if (pool->plan.config.use_current_thread) {
+        pool->workers[i++].adopted = true;
+    }
+    for (; i < pool->n_workers; i++) {
+        *error = start_thread(pool, i);
         if (*error != 0) {
-            return i;
+            break;
         }
     }
-    return plan->num_threads;
+    return i;
 }
 
-static void join_threads(ws_pool *pool, unsigned n)
+static void join_threads(ws_pool *pool)
 {
-    for (unsigned i = 0; i < n; i++) {
-        wsi_thread_join(pool->workers[i].thread);
+    for (unsigned i = 0; i < pool->n_slots; i++) {
+        if (i < pool->n_workers ||
+            wsi_seats_has_thread(&pool->seats, i - pool->n_workers)) {
+            join_thread(pool, i);
+        }
     }
+    await_lodgers(pool);
 }
 
 int wsi_pool_start(ws_pool **out, const wsi_pool_plan *plan)
 {
+    if (plan->config.use_current_thread && wsi_current_worker != NULL) {
+        return WS_EINWORKER;
+    }
     ws_pool *pool = build(plan);
     if (pool == NULL) {
         return WS_ENOMEM;
     }
     int error;
-    unsigned started = start_threads(pool, plan, &error);
-    if (started < plan->num_threads && (!plan->may_shrink || started == 0)) {
+    unsigned stated = pool->n_workers;
+    pool->n_workers = start_workers(pool, &error);
+    /* Slots of threads that could not be had serve as spares. */
+    wsi_seats_init(&pool->seats, pool->spare_seats,
+                   plan->n_spares > 0 ? pool->n_slots - pool->n_workers : 0,
+                   start_spare, pool);
+    for (unsigned i = pool->n_workers; i < pool->n_slots; i++) {
+        pool->workers[i].spare = true;
+    }
+    if (pool->n_workers < stated &&
+        (!plan->may_shrink || pool->n_workers == 0)) {
         gate_move(pool, GATE_QUIT);
-        join_threads(pool, started);
-        free_memory(pool, plan->num_threads);
+        join_threads(pool);
+        free_memory(pool, pool->n_slots);
         return error == ENOMEM ? WS_ENOMEM : WS_ETHREADS;
     }
-    /* The deques of threads that could not be had stay empty and unseen. */
-    for (unsigned i = started; i < plan->num_threads; i++) {
-        wsi_deque_destroy(&pool->workers[i].deque);
-    }
-    pool->n_workers = started;
-    pool->sleep.n = started;
     gate_move(pool, GATE_OPEN);
+    if (plan->config.use_current_thread) {
+        wsi_worker_attach(&pool->workers[0], wsi_stack_size_of_caller());
+    }
     *out = pool;
     return WS_OK;
 }
@@ -191,7 +298,7 @@ void wsi_pool_release(ws_pool *pool)
 {
     /* acq_rel: the last one comes after all that the others did */
     if (wsi_u32_fetch_sub_acq_rel(&pool->refs, 1) == 1) {
-        free_memory(pool, pool->n_workers);
+        free_memory(pool, pool->n_slots);
     }
 }
 
@@ -205,27 +312,124 @@ bool wsi_pool_enter(ws_pool *pool)
     return true;
 }
 
+/* The last share of `open` is gone: no job is left. */
+static void terminate(ws_pool *pool)
+{
+    /* The threads may end as soon as their latch is set, but this thread is
+     * one of them, or the one that will join them, or has a reference. */
+    for (unsigned i = 0; i < pool->n_slots; i++) {
+        wsi_sleep_set_latch(&pool->sleep, &pool->workers[i].terminate);
+    }
+    wsi_seats_end(&pool->seats);
+    wsi_futex_wake(&pool->open, 1);
+}
+
 void wsi_pool_leave(ws_pool *pool)
 {
     /* acq_rel: the last one comes after all work that the others did */
-    if (wsi_u32_fetch_sub_acq_rel(&pool->open, 1) != 1) {
-        return;
-    }
-    /* The threads may end as soon as their latch is set, but this thread is
-     * one of them or the one that will join them: the pool stays. */
-    for (unsigned i = 0; i < pool->n_workers; i++) {
-        wsi_sleep_set_latch(&pool->sleep, &pool->workers[i].terminate);
+    if (wsi_u32_fetch_sub_acq_rel(&pool->open, 1) == 1) {
+        terminate(pool);
     }
 }
 
-void wsi_pool_stop(ws_pool *pool)
+/* Takes a share of `open` again, unless the last one is gone. */
+static bool reopen(ws_pool *pool)
+{
+    /* relaxed: checked by the CAS */
+    uint32_t open = wsi_u32_load_relaxed(&pool->open);
+    while (open != 0) {
+        /* acq_rel: as in wsi_pool_leave() */
+        if (wsi_u32_cas_acq_rel(&pool->open, &open, open + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Until no job is left; false: the deadline came first. */
+static bool await_jobs(ws_pool *pool, uint64_t deadline_ns)
+{
+    uint64_t left = 1;
+    uint32_t open;
+    if (pool->plan.config.use_current_thread) {
+        wsi_waiting waiting = wsi_wait_on(&pool->workers[0].terminate, 0);
+        waiting.deadline_ns = deadline_ns;
+        return wsi_worker_wait(&pool->workers[0], &waiting);
+    }
+    /* acquire: pairs with wsi_pool_leave() */
+    while ((open = wsi_u32_load_acquire(&pool->open)) != 0 && left > 0) {
+        left = wsi_time_left(deadline_ns);
+        wsi_futex_wait(&pool->open, open, left);
+    }
+    return open == 0;
+}
+
+int wsi_pool_may_stop(const ws_pool *pool)
+{
+    const wsi_worker *w = wsi_current_worker;
+    if (w != NULL && w->pool == pool) {
+        return w->adopted && w->depth == 0 ? WS_OK : WS_EINWORKER;
+    }
+    /* Elsewhere the creator's thread would stay its worker; but not in a child
+     * that another thread has forked. */
+    return pool->plan.config.use_current_thread &&
+                   wsi_process_id() == pool->process
+               ? WS_EINWORKER
+               : WS_OK;
+}
+
+bool wsi_pool_stop(ws_pool *pool, uint64_t deadline_ns)
 {
     if (wsi_process_id() == pool->process) {
-        unsigned n = pool->n_workers;
         wsi_pool_leave(pool);
-        join_threads(pool, n);
+        if (!await_jobs(pool, deadline_ns) && reopen(pool)) {
+            return false;
+        }
+        join_threads(pool);
+    }
+    if (wsi_current_worker != NULL && wsi_current_worker->pool == pool) {
+        wsi_worker_detach();
     }
     wsi_pool_release(pool);
+    return true;
+}
+
+void wsi_pool_error(wsi_worker *w, int code)
+{
+    const ws_pool_config *config = &w->pool->plan.config;
+    if (code != 0) {
+        wsi_count(&w->counters.errors, 1);
+        if (config->error_handler != NULL) {
+            config->error_handler(code, config->handler_arg);
+        }
+    }
+}
+
+void wsi_pool_call(ws_pool *pool, unsigned index)
+{
+    /* release: pairs with clear_call() (wait.c): what was stored before */
+    wsi_u32_store_release(&pool->workers[index].called, 1);
+    wsi_sleep_wake(&pool->sleep, index);
+}
+
+void wsi_pool_mail(ws_pool *pool, unsigned index, wsi_letter *letter)
+{
+    wsi_mail_post(&pool->workers[index].mail, letter);
+    wsi_pool_call(pool, index);
+}
+
+void wsi_pool_visit(ws_pool *pool, wsi_task *visitor)
+{
+    wsi_fifo_add(&pool->visitors, visitor);
+    /* I2 as in wsi_pool_inject(); also against lend_seat() (wait.c) */
+    wsi_fence_full();
+    wsi_sleep_announce_jobs(&pool->sleep, 0);
+    for (unsigned i = 0; i < pool->n_slots; i++) {
+        /* relaxed: ordered by the fence */
+        if (wsi_u32_load_relaxed(&pool->workers[i].stuck) != 0) {
+            wsi_pool_call(pool, i);
+        }
+    }
 }
 
 bool wsi_pool_inject(ws_pool *pool, wsi_job *job)

@@ -14,6 +14,11 @@ struct wsi_slab_chunk {
     /* The nodes begin one node further on, so that they stay aligned. */
 };
 
+void wsi_slab_depot_init(wsi_slab_depot *depot, size_t node_size)
+{
+    depot->node_size = node_size;
+}
+
 void wsi_slab_depot_destroy(wsi_slab_depot *depot)
 {
     while (depot->chunks != NULL) {
@@ -23,23 +28,29 @@ void wsi_slab_depot_destroy(wsi_slab_depot *depot)
     }
 }
 
+static wsi_slab_node *after(const wsi_slab_depot *depot, wsi_slab_node *node)
+{
+    return (wsi_slab_node *)(void *)((char *)node + depot->node_size);
+}
+
 /* Cuts a new chunk into batches.  The depot is locked. */
 static void add_chunk(wsi_slab_depot *depot)
 {
-    size_t size = (WSI_SLAB_CHUNK + 1) * sizeof(wsi_slab_node);
+    size_t size = (WSI_SLAB_CHUNK + 1) * depot->node_size;
     wsi_slab_chunk *chunk = wsi_mem_alloc(WSI_CACHE_LINE, size);
     if (chunk == NULL) {
         return;
     }
     chunk->next = depot->chunks;
     depot->chunks = chunk;
-    wsi_slab_node *node = (wsi_slab_node *)(void *)chunk + 1;
+    wsi_slab_node *node = after(depot, (wsi_slab_node *)(void *)chunk);
     for (size_t i = 0; i < WSI_SLAB_CHUNK; i += WSI_SLAB_BATCH) {
         wsi_slab_node *batch = node;
-        for (size_t n = 1; n < WSI_SLAB_BATCH; n++, node++) {
-            node->link.next = node + 1;
+        for (size_t n = 1; n < WSI_SLAB_BATCH; n++, node = node->link.next) {
+            node->link.next = after(depot, node);
         }
-        node++->link.next = NULL;
+        node->link.next = NULL;
+        node = after(depot, node);
         /* Whole before it can be found, also by a child of fork(). */
         batch->link.next_batch = depot->batches;
         depot->batches = batch;

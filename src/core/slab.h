@@ -20,7 +20,10 @@
 
 #include "port/lock.h"
 
-#define WSI_SLAB_NODE_SIZE 64
+/* The two sizes of nodes: a depot and its caches have one of them.  Small ones
+ * are as small as a plain job: a large backlog is bound by memory traffic. */
+#define WSI_SLAB_SMALL 32
+#define WSI_SLAB_LARGE 160
 #define WSI_SLAB_BATCH 128
 /* Nodes of one allocation: with the injector's, less than one allocation in a
  * thousand jobs also while a backlog grows. */
@@ -31,7 +34,7 @@ typedef union wsi_slab_node {
         union wsi_slab_node *next;       /* in a list of free nodes */
         union wsi_slab_node *next_batch; /* in the depot, first node only */
     } link;
-    char bytes[WSI_SLAB_NODE_SIZE];
+    char bytes[WSI_SLAB_SMALL];
 } wsi_slab_node;
 
 typedef struct {
@@ -47,12 +50,14 @@ typedef struct {
     wsi_slab_node *batches;
     wsi_slab_chunk *chunks;
     wsi_slab_cache foreign; /* under the lock */
+    size_t node_size;       /* constant */
 } wsi_slab_depot;
 
-/* The depot is zeroed memory. */
+/* The depot, and each cache, is zeroed memory. */
+void wsi_slab_depot_init(wsi_slab_depot *depot, size_t node_size);
 void wsi_slab_depot_destroy(wsi_slab_depot *depot);
 
-/* A node of WSI_SLAB_NODE_SIZE bytes, or NULL when memory is out.  In both,
+/* A node of the depot's size, or NULL when memory is out.  In both,
  * `cache` NULL means a foreign thread. */
 void *wsi_slab_alloc(wsi_slab_depot *depot, wsi_slab_cache *cache);
 void wsi_slab_free(wsi_slab_depot *depot, wsi_slab_cache *cache, void *node);

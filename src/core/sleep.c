@@ -96,7 +96,7 @@ static bool commit(wsi_sleep *s, unsigned self, uint64_t timeout_ns)
 }
 
 bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
-                     const wsi_sleep_ops *ops)
+                     const wsi_sleep_ops *ops, uint64_t timeout_ns)
 {
     bool blocked = false;
     /* S1, relaxed: handed over by S2: who counts us, finds us (P8) */
@@ -107,14 +107,14 @@ bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
     if (wsi_latch_begin_sleep(latch)) {
         ops->ask(ops->pool);                      /* S3 */
         bool fenced = wsi_fence_heavy(s->fences); /* S4 */
-        bool found = ops->look(ops->pool);        /* S5 */
+        bool found = ops->look(ops->pool, self);  /* S5 */
         /* relaxed: only saves a sleep; whoever moved it wakes us if need be */
         bool moved = events(wsi_u64_load_relaxed(&s->word)) != events(seen);
         if (!fenced) {
             /* What the look found may be out of reach: nap in any case. */
             blocked = commit(s, self, NAP_NS);
         } else if (!found && !moved) {
-            blocked = commit(s, self, UINT64_MAX);
+            blocked = commit(s, self, timeout_ns);
         }
         wsi_latch_end_sleep(latch);
     }
@@ -128,20 +128,23 @@ bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
 }
 
 void wsi_sleep_block_on_latch(wsi_sleep *s, unsigned self, wsi_latch *latch,
-                              const wsi_atomic_u32 *also)
+                              const wsi_atomic_u32 *called, uint64_t timeout_ns)
 {
     wsi_atomic_u32 *state = &s->parkers[self].state;
     /* release: before the latch's CAS, for its setter */
     wsi_u32_store_release(state, ON_LATCH);
     if (wsi_latch_begin_sleep(latch)) {
         /* full: against the fence in wsi_sleep_wake(): its caller sees
-         * ON_LATCH or we see *also */
+         * ON_LATCH or we see *called */
         wsi_fence_full();
-        /* acquire, state: pairs with the exchange in awaken(); relaxed, also:
+        /* acquire, state: pairs with the exchange in awaken(); relaxed, called:
          * ordered by the fence */
         while (wsi_u32_load_acquire(state) == ON_LATCH &&
-               (also == NULL || wsi_u32_load_relaxed(also) == 0)) {
-            wsi_futex_wait(state, ON_LATCH, UINT64_MAX);
+               wsi_u32_load_relaxed(called) == 0) {
+            wsi_futex_wait(state, ON_LATCH, timeout_ns);
+            if (timeout_ns != UINT64_MAX) {
+                break;
+            }
         }
         wsi_latch_end_sleep(latch);
     }
@@ -191,9 +194,9 @@ unsigned wsi_sleep_end_search(wsi_sleep *s, unsigned self,
     if (searching(old) != 1 || sleeping(old) == 0) {
         return 0;
     }
-    ops->ask(ops->pool);                      /* E2, as S3 */
-    bool fenced = wsi_fence_heavy(s->fences); /* E3, as S4 */
-    if (fenced && !ops->look(ops->pool)) {    /* E4, as S5 */
+    ops->ask(ops->pool);                         /* E2, as S3 */
+    bool fenced = wsi_fence_heavy(s->fences);    /* E3, as S4 */
+    if (fenced && !ops->look(ops->pool, self)) { /* E4, as S5 */
         return 0;
     }
     return wsi_sleep_wake_one(s, self); /* E5 */

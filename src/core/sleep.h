@@ -50,8 +50,9 @@ typedef struct {
 typedef struct {
     /* Poisons every deque that a job could be pushed into. */
     void (*ask)(void *pool);
-    /* Looks at every queue that a job can enter; true when there is one. */
-    bool (*look)(void *pool);
+    /* Looks at every queue from which worker `self` can get a job; true when
+     * there is one. */
+    bool (*look)(void *pool, unsigned self);
     void *pool;
 } wsi_sleep_ops;
 
@@ -72,16 +73,17 @@ unsigned wsi_sleep_end_search(wsi_sleep *s, unsigned self,
                               const wsi_sleep_ops *ops);
 
 /* idle -> sleepy -> sleeping -> idle, or earlier back to idle when the look
- * finds work, the latch is set or an event comes.  Returns true when it really
- * blocked. */
+ * finds work, the latch is set or an event comes; after `timeout_ns` at the
+ * latest, UINT64_MAX = never.  Returns true when it really blocked. */
 bool wsi_sleep_block(wsi_sleep *s, unsigned self, wsi_latch *latch,
-                     const wsi_sleep_ops *ops);
+                     const wsi_sleep_ops *ops, uint64_t timeout_ns);
 
 /* Blocks on the latch alone: not counted, not woken by jobs, but by
- * wsi_sleep_wake(), which may come early.  Does not block while *also, if
- * given, is not 0: who raises it must wake the worker afterwards. */
+ * wsi_sleep_wake(), which may come early, and by the time.  Does not block
+ * while *called is not 0: who raises it must wake the worker afterwards. */
 void wsi_sleep_block_on_latch(wsi_sleep *s, unsigned self, wsi_latch *latch,
-                              const wsi_atomic_u32 *also);
+                              const wsi_atomic_u32 *called,
+                              uint64_t timeout_ns);
 
 /* ---- any thread ------------------------------------------------------ */
 

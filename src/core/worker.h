@@ -4,8 +4,9 @@
  *
  * All functions are called by the worker on itself.
  *
- * Order of the search: own deque, other deques (random start, then round the
- * ring), injector; every fairness_interval-th time the injector first.
+ * Order of the search: own deque, own mail, other deques (random start, then
+ * round the ring), visitors, injector; every fairness_interval-th time what
+ * came from outside first.
  *
  * Layer: core.
  */
@@ -14,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "core/context.h"
 #include "core/registry.h"
 
 /* The worker that this thread is, or NULL. */
@@ -23,7 +25,11 @@ extern WSI_THREAD_LOCAL wsi_worker *wsi_current_worker;
 extern WSI_THREAD_LOCAL wsi_worker *wsi_unfenced_worker;
 
 /* A thread's whole life as a worker. */
-void wsi_worker_main(wsi_worker *w);
+void wsi_worker_main(wsi_worker *w, size_t stack_size);
+
+/* The calling thread is `w` from now on; stack size 0 = not known. */
+void wsi_worker_attach(wsi_worker *w, size_t stack_size);
+void wsi_worker_detach(void);
 
 /* The end of wsi_deque_push_begin() when it was false.  False: out of memory,
  * the job was not queued. */
@@ -46,6 +52,19 @@ static inline wsi_job *wsi_worker_pop(wsi_worker *w)
 /* Runs a job that was taken from a queue. */
 void wsi_worker_run(wsi_worker *w, wsi_job *job);
 
+/* The deque is empty, and what it gets from now on belongs to scope `id` (0: to
+ * none); returns what it belonged to before. */
+static inline uint64_t wsi_worker_serve(wsi_worker *w, uint64_t id)
+{
+    /* relaxed: the worker's own word */
+    uint64_t before = wsi_u64_load_relaxed(&w->serving);
+    if (before != id) {
+        /* release: pairs with the acquire in serves() (subtree.c) */
+        wsi_u64_store_release(&w->serving, id);
+    }
+    return before;
+}
+
 /* Adds to one of the worker's own counters. */
 static inline void wsi_count(wsi_atomic_u64 *counter, uint64_t n)
 {
@@ -53,30 +72,86 @@ static inline void wsi_count(wsi_atomic_u64 *counter, uint64_t n)
     wsi_u64_store_relaxed(counter, wsi_u64_load_relaxed(counter) + n);
 }
 
+/* Between two rounds of a search: short, so that an answer is seen at once;
+ * now and then lets others run, for an oversubscribed machine. */
+#define WSI_PAUSES_PER_ROUND 4
+#define WSI_ROUNDS_PER_YIELD 32
+
+static inline void wsi_pause(unsigned round)
+{
+    if (round % WSI_ROUNDS_PER_YIELD == 0) {
+        wsi_thread_yield();
+        return;
+    }
+    for (unsigned i = 0; i < WSI_PAUSES_PER_ROUND; i++) {
+        wsi_cpu_relax();
+    }
+}
+
+/* The context that the worker's jobs run in. */
+static inline const wsi_context *wsi_worker_context(const wsi_worker *w)
+{
+    return (const wsi_context *)(const void *)w->half_head.job.kind;
+}
+
+static inline void wsi_worker_set_context(wsi_worker *w,
+                                          const wsi_context *context)
+{
+    w->half_head.job.kind = &context->halves;
+}
+
+/* ---- finding a job: find.c ------------------------------------------- */
+
+/* One job, or NULL = none now: from the own deque and the worker's mail; from
+ * what came from outside; from the other deques. */
+wsi_job *wsi_find_local(wsi_worker *w);
+wsi_job *wsi_find_injected(wsi_worker *w);
+wsi_job *wsi_find_elsewhere(wsi_worker *w, wsi_steal_mode mode);
+
+/* What came from outside, if it is its turn. */
+wsi_job *wsi_find_in_turn(wsi_worker *w);
+
+/* All of that once, politely. */
+wsi_job *wsi_find_any(wsi_worker *w);
+
+/* A job for which a worker of another pool waits. */
+wsi_job *wsi_find_visitor(wsi_worker *w);
+wsi_job *wsi_find_mail(wsi_worker *w);
+
+/* Searches, sleeps and searches again until there is a job (returned), or the
+ * latch is set, the deadline has come, or a spare is one thread too many
+ * (NULL).  The own deque is empty. */
+wsi_job *wsi_search(wsi_worker *w, wsi_latch *latch, uint64_t deadline_ns);
+
+/* Whether one more unrelated job may run on top of what runs here. */
+bool wsi_worker_has_room(const wsi_worker *w);
+
+/* ---- waiting: wait.c ------------------------------------------------- */
+
 /* Something that a waiting worker knows about what it waits for. */
 typedef struct {
     wsi_latch *latch;
-    uint64_t mark;     /* own jobs above it belong to the wait */
-    const void *scope; /* tag of the jobs of a scope, NULL for a join */
-    const wsi_atomic_u32 *injected; /* > 0: some are in the injector; or NULL */
+    uint64_t mark;        /* own jobs above it belong to the wait */
+    uint64_t scope;       /* id of the scope, 0 for anything else */
+    wsi_mail *guests;     /* jobs that foreign threads put into it; or NULL */
+    uint64_t deadline_ns; /* UINT64_MAX = none */
 } wsi_waiting;
 
-/* Works until the latch is set: any job of the pool. */
-void wsi_worker_wait_any(wsi_worker *w, wsi_latch *latch);
+/* For a latch whose subtree is just the jobs above `mark`. */
+static inline wsi_waiting wsi_wait_on(wsi_latch *latch, uint64_t mark)
+{
+    return (wsi_waiting){latch, mark, 0, NULL, UINT64_MAX};
+}
 
-/* The worker will run a job from elsewhere on top of one that somebody may wait
- * for: until its deque is seen empty below all jobs, nobody leapfrogs into it.
- */
-void wsi_worker_mix(wsi_worker *w);
+/* Works until the latch is set, as the pool's policy says.  False: the deadline
+ * came first. */
+bool wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting);
 
-/* Works until the latch is set: only jobs of the subtree waited for. */
-void wsi_worker_wait_subtree(wsi_worker *w, const wsi_waiting *waiting);
+/* Runs a job that is no part of what the jobs below on this stack wait for, so
+ * that nobody leapfrogs into what it leaves in the deque. */
+void wsi_worker_run_unrelated(wsi_worker *w, wsi_job *job);
 
-/* One of the two, as the pool's policy says. */
-void wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting);
-
-/* One job from the injector, or from the other deques; NULL = none now. */
-wsi_job *wsi_worker_take_injected(wsi_worker *w);
-wsi_job *wsi_worker_steal(wsi_worker *w, wsi_steal_mode mode);
+/* A job of the subtree from another worker, or NULL: subtree.c. */
+wsi_job *wsi_leapfrog(wsi_worker *w, const wsi_waiting *waiting, bool patient);
 
 #endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * cancel.c: tokens and ws_cancelled; core/token.c and context.c do the work.
+ *
+ * Layer: api.
+ */
+#include <wsteal/cancel.h>
+
+#include "core/context.h"
+#include "core/worker.h"
+
+int ws_token_create(ws_token **out)
+{
+    if (out == NULL) {
+        return WS_EINVAL;
+    }
+    ws_token *token = wsi_token_new();
+    if (token == NULL) {
+        return WS_ENOMEM;
+    }
+    *out = token;
+    return WS_OK;
+}
+
+ws_token *ws_token_retain(ws_token *token)
+{
+    wsi_token_retain(token);
+    return token;
+}
+
+void ws_token_release(ws_token *token)
+{
+    wsi_token_release(token);
+}
+
+void ws_token_cancel(ws_token *token)
+{
+    wsi_token_cancel(token);
+}
+
+int ws_token_is_cancelled(const ws_token *token)
+{
+    return wsi_token_is_cancelled(token);
+}
+
+int ws_with_token(ws_token *token, ws_fn fn, void *arg)
+{
+    if (token == NULL || fn == NULL) {
+        return WS_EINVAL;
+    }
+    wsi_worker *w = wsi_current_worker;
+    const wsi_context *outer = wsi_context_current();
+    ws_token *both = wsi_token_both(token, outer->token);
+    if (both == NULL) {
+        return WS_ENOMEM;
+    }
+    wsi_context own;
+    wsi_context_init(&own, outer, both);
+    int code = WS_ECANCELED;
+    if (!wsi_context_stopped(&own)) {
+        wsi_context_switch(w, &own);
+        code = fn(arg);
+        wsi_context_switch(w, outer);
+    }
+    wsi_token_release(both);
+    return code;
+}
+
+int ws_cancelled(void)
+{
+    return wsi_context_stopped(wsi_context_current());
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * yield.c: running one job on request.
+ *
+ * Layer: api.
+ */
+#include <wsteal/task.h>
+
+#include "core/worker.h"
+
+static ws_yield run_one(wsi_job *(*find)(wsi_worker *w))
+{
+    wsi_worker *w = wsi_current_worker;
+    if (w == NULL) {
+        return WS_YIELD_NO_POOL;
+    }
+    wsi_job *job = wsi_worker_has_room(w) ? find(w) : NULL;
+    if (job == NULL) {
+        return WS_YIELD_IDLE;
+    }
+    wsi_worker_run_unrelated(w, job);
+    return WS_YIELD_EXECUTED;
+}
+
+ws_yield ws_yield_now(void)
+{
+    return run_one(wsi_find_any);
+}
+
+ws_yield ws_yield_local(void)
+{
+    return run_one(wsi_find_local);
+}
+
+int ws_has_pending(void)
+{
+    const wsi_worker *w = wsi_current_worker;
+    return w != NULL ? wsi_deque_len(&w->deque) > 0 : -1;
+}

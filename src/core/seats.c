@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * seats.c: lending and parking; contract, steps and proof in seats.h.
+ *
+ * Lenders are workers in a wait; a spare parks itself.
+ *
+ * Layer: core.
+ */
+#include "core/seats.h"
+
+#include "port/platform.h"
+
+enum {
+    NONE = 0,
+    PARKED = 1,
+    TAKEN = 2,
+    GONE = 3
+};
+
+void wsi_seats_init(wsi_seats *s, wsi_seat *spares, unsigned n,
+                    bool (*start)(void *pool, unsigned spare, bool again),
+                    void *pool)
+{
+    wsi_u32_init(&s->vacant, 0);
+    s->spares = spares;
+    s->n = n;
+    s->start = start;
+    s->pool = pool;
+}
+
+/* Adds `by` if the count is on the given side of 0. */
+static bool move_vacant(wsi_seats *s, int32_t side, int32_t by)
+{
+    /* relaxed: checked by the CAS */
+    uint32_t old = wsi_u32_load_relaxed(&s->vacant);
+    while (side * (int64_t)(int32_t)old > 0) {
+        /* acq_rel: one chain with all other changes, see "Why" */
+        if (wsi_u32_cas_acq_rel(&s->vacant, &old, old + (uint32_t)by)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool seat_parked(wsi_seats *s)
+{
+    for (unsigned i = 0; i < s->n; i++) {
+        uint32_t old = PARKED;
+        /* relaxed: saves the CAS; K1 comes before L4 in what we have seen */
+        if (wsi_u32_load_relaxed(&s->spares[i].state) == PARKED &&
+            /* L3, acq_rel: pairs with K1, K3 and the load in wait_parked() */
+            wsi_u32_cas_acq_rel(&s->spares[i].state, &old, TAKEN)) {
+            wsi_futex_wake(&s->spares[i].state, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool seat_new(wsi_seats *s)
+{
+    bool started = false;
+    wsi_lock_acquire(&s->lock);
+    for (unsigned i = 0; i < s->n; i++) {
+        /* acquire: pairs with the CAS to GONE */
+        uint32_t old = wsi_u32_load_acquire(&s->spares[i].state);
+        if (old == NONE || old == GONE) {
+            /* relaxed: handed over by the start of the thread */
+            wsi_u32_store_relaxed(&s->spares[i].state, TAKEN);
+            started = s->start(s->pool, i, old == GONE);
+            if (!started) {
+                /* relaxed: under the lock */
+                wsi_u32_store_relaxed(&s->spares[i].state, NONE);
+            }
+            break;
+        }
+    }
+    wsi_lock_release(&s->lock);
+    return started;
+}
+
+static bool any_parked(const wsi_seats *s)
+{
+    for (unsigned i = 0; i < s->n; i++) {
+        /* relaxed: ordered by L4 */
+        if (wsi_u32_load_relaxed(&s->spares[i].state) == PARKED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wsi_seats_lend(wsi_seats *s)
+{
+    do {
+        /* L1 and L4, acq_rel: as in move_vacant() */
+        wsi_u32_fetch_add_acq_rel(&s->vacant, 1);
+        if (!move_vacant(s, 1, -1)) { /* L2 */
+            return true;
+        }
+        if (seat_parked(s) || seat_new(s)) { /* L3 */
+            return true;
+        }
+        /* L4 */
+        wsi_u32_fetch_add_acq_rel(&s->vacant, 1);
+    } while (any_parked(s) && move_vacant(s, 1, -1));
+    return false;
+}
+
+void wsi_seats_back(wsi_seats *s)
+{
+    /* acq_rel: as in move_vacant() */
+    wsi_u32_fetch_sub_acq_rel(&s->vacant, 1);
+}
+
+/* Returns when the seat is taken, the pool ends, or patience does. */
+static wsi_park wait_parked(wsi_seat *seat, uint64_t patience_ns,
+                            bool (*ended)(void *arg), void *arg)
+{
+    uint64_t begin = wsi_clock_ns();
+    /* acquire: pairs with L3 */
+    while (wsi_u32_load_acquire(&seat->state) == PARKED && !ended(arg)) {
+        uint64_t left = UINT64_MAX;
+        if (patience_ns != UINT64_MAX) {
+            uint64_t waited = wsi_clock_ns() - begin;
+            uint32_t old = PARKED;
+            /* acq_rel: release pairs with the load in seat_new(); fails when a
+             * lender was faster */
+            if (waited >= patience_ns &&
+                wsi_u32_cas_acq_rel(&seat->state, &old, GONE)) {
+                return WSI_PARK_GONE;
+            }
+            left = waited < patience_ns ? patience_ns - waited : 0;
+        }
+        wsi_futex_wait(&seat->state, PARKED, left);
+    }
+    return WSI_PARK_TAKEN;
+}
+
+wsi_park wsi_seats_park(wsi_seats *s, unsigned i, uint64_t patience_ns,
+                        bool (*ended)(void *arg), void *arg)
+{
+    wsi_seat *seat = &s->spares[i];
+    uint32_t old = PARKED;
+    /* K1, release: before K2, for a lender's L4 */
+    wsi_u32_store_release(&seat->state, PARKED);
+    wsi_at_point(WSI_POINT_PARK, s);
+    /* K2 */
+    if (move_vacant(s, -1, 1)) {
+        /* full: against wsi_seats_end(): it sees PARKED, or we see the end */
+        wsi_fence_full();
+        return wait_parked(seat, patience_ns, ended, arg);
+    }
+    /* K3, acq_rel: pairs with L3 */
+    if (!wsi_u32_cas_acq_rel(&seat->state, &old, TAKEN)) {
+        wsi_seats_lend(s);
+    }
+    return WSI_PARK_TAKEN;
+}
+
+void wsi_seats_end(wsi_seats *s)
+{
+    /* full: see wsi_seats_park() */
+    wsi_fence_full();
+    while (seat_parked(s)) {
+    }
+}
+
+bool wsi_seats_has_thread(const wsi_seats *s, unsigned i)
+{
+    /* relaxed: the threads have ended or will not change it any more */
+    return wsi_u32_load_relaxed(&s->spares[i].state) != NONE;
+}
