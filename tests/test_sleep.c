@@ -71,8 +71,9 @@ static void ask(void *pool)
     note(pool, 'a');
 }
 
-static bool look(void *pool)
+static bool look(void *pool, unsigned self)
 {
+    (void)self;
     bed *b = pool;
     note(b, 'l');
     if (b->during_look != NULL) {
@@ -110,7 +111,7 @@ static void make(bed *b, uint32_t first_event)
 static bool block(bed *b)
 {
     wsi_sleep_begin_search(&b->sleep);
-    return wsi_sleep_block(&b->sleep, 1, &b->latch, &b->ops);
+    return wsi_sleep_block(&b->sleep, 1, &b->latch, &b->ops, UINT64_MAX);
 }
 
 static void assert_searches_again(const bed *b)
@@ -274,10 +275,11 @@ static void latch_or_another_word_ends_the_wait_on_a_latch(void **state)
     wsi_atomic_u32 also;
     make(&b, 0);
     wsi_u32_init(&also, 1);
-    wsi_sleep_block_on_latch(&b.sleep, 1, &b.latch, &also);
+    wsi_sleep_block_on_latch(&b.sleep, 1, &b.latch, &also, UINT64_MAX);
     assert_int_equal(state_of(&b, 1), AWAKE);
     assert_false(wsi_latch_set(&b.latch, &owner)); /* nobody to wake */
-    wsi_sleep_block_on_latch(&b.sleep, 1, &b.latch, NULL);
+    wsi_u32_store_relaxed(&also, 0);
+    wsi_sleep_block_on_latch(&b.sleep, 1, &b.latch, &also, UINT64_MAX);
     assert_int_equal(state_of(&b, 1), AWAKE);
     assert_int_equal(searching(&b) + sleeping(&b), 0);
 }

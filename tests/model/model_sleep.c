@@ -33,6 +33,7 @@ static wsi_deque deque; /* the pusher's */
 static wsi_injector injector;
 static wsi_atomic_ptr mailbox;
 static int payload;
+static wsi_atomic_u32 never_called;
 static int jobs[3];
 
 static void ask(void *pool)
@@ -41,8 +42,9 @@ static void ask(void *pool)
     wsi_deque_poison(&deque);
 }
 
-static bool look(void *pool)
+static bool look(void *pool, unsigned self)
 {
+    (void)self;
     (void)pool;
     return wsi_deque_has_work(&deque) || wsi_injector_len(&injector) > 0;
 }
@@ -68,7 +70,7 @@ static void *sleeper(void *arg)
     wsi_latch_init(&never, wsi_latch_new(self));
     wsi_sleep_begin_search(&sleep_module);
     while ((job = find()) == NULL) {
-        wsi_sleep_block(&sleep_module, self, &never, &ops);
+        wsi_sleep_block(&sleep_module, self, &never, &ops, UINT64_MAX);
         wsi_cpu_relax();
     }
     wsi_sleep_end_search(&sleep_module, self, &ops);
@@ -171,9 +173,10 @@ __attribute__((noinline)) static void wait_in_frame(bool alone)
     wsi_sleep_begin_search(&sleep_module);
     while (!wsi_latch_is_set(&latch)) {
         if (alone) {
-            wsi_sleep_block_on_latch(&sleep_module, 0, &latch, NULL);
+            wsi_sleep_block_on_latch(&sleep_module, 0, &latch, &never_called,
+                                     UINT64_MAX);
         } else {
-            wsi_sleep_block(&sleep_module, 0, &latch, &ops);
+            wsi_sleep_block(&sleep_module, 0, &latch, &ops, UINT64_MAX);
         }
         wsi_cpu_relax();
     }

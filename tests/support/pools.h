@@ -151,8 +151,8 @@ static inline void test_in_pools_of(unsigned workers,
 
 static inline ws_worker_stats test_totals(const ws_pool *pool)
 {
-    ws_worker_stats sum = {0, 0, 0, 0, 0, 0, 0};
-    for (unsigned i = 0; i < ws_pool_num_workers(pool); i++) {
+    ws_worker_stats sum = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+    for (unsigned i = 0; i < ws_pool_worker_slots(pool); i++) {
         ws_worker_stats one;
         WS_TEST_REQUIRE(ws_pool_worker_stats(pool, i, &one) == WS_OK);
         sum.jobs += one.jobs;
@@ -162,6 +162,10 @@ static inline ws_worker_stats test_totals(const ws_pool *pool)
         sum.sleeps += one.sleeps;
         sum.wakes += one.wakes;
         sum.errors += one.errors;
+        sum.lent += one.lent;
+        if (one.max_depth > sum.max_depth) {
+            sum.max_depth = one.max_depth;
+        }
     }
     return sum;
 }
