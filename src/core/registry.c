@@ -172,6 +172,9 @@ static bool start_spare(void *p, unsigned spare, bool again)
 {
     ws_pool *pool = p;
     unsigned index = pool->n_workers + spare;
+    if (wsi_process_id() != pool->process) {
+        return false; /* a child that was forked inside a worker */
+    }
     if (again) {
         join_thread(pool, index);
     }

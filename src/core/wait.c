@@ -181,7 +181,8 @@ static void help_anybody(wsi_worker *w, const wsi_waiting *waiting)
 bool wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting)
 {
     vigil v = {waiting, 0, 0, false};
-    bool any = !w->pool->plan.subtree;
+    /* Who waits for the end of the pool has nothing below on its stack. */
+    bool any = !w->pool->plan.subtree || waiting->latch == &w->terminate;
     bool in_time = true;
     while (!wsi_latch_is_set(waiting->latch) && in_time) {
         if (any && wsi_worker_has_room(w)) {
