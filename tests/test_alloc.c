@@ -94,10 +94,21 @@ static uint64_t stop_counting(void)
     return seam > libc ? seam : libc;
 }
 
+/* Without spare threads, whose start allocates. */
 static void in_each_pool(void (*check)(ws_pool *pool))
 {
     wsi_port_ops.mem_alloc = alloc_counted;
-    test_in_each_pool(check);
+    for (unsigned workers = 1; workers <= 4; workers *= 2) {
+        for (unsigned p = WS_WAIT_ANY; p <= WS_WAIT_SUBTREE; p++) {
+            ws_pool_config config = WS_POOL_CONFIG_INIT;
+            config.num_threads = workers;
+            config.wait_policy = p;
+            config.max_spares = WS_NO_SPARES;
+            ws_pool *pool = test_pool_with(&config);
+            check(pool);
+            test_destroy(pool);
+        }
+    }
     wsi_port_ops.mem_alloc = wsi_mem_alloc_real;
 }
 

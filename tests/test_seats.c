@@ -118,17 +118,15 @@ static void spare_ends_when_it_is_not_needed(void **state)
 
 /* ---- no spare -------------------------------------------------------- */
 
-static int (*real_create)(pthread_t *, const pthread_attr_t *, wsi_thread_fn,
-                          void *);
+static test_counter refuses;
 static test_counter refused;
 
-static int refuse(pthread_t *out, const pthread_attr_t *attr, wsi_thread_fn fn,
-                  void *arg)
+static int create_or_refuse(pthread_t *out, const pthread_attr_t *attr,
+                            wsi_thread_fn fn, void *arg)
 {
-    (void)out;
-    (void)attr;
-    (void)fn;
-    (void)arg;
+    if (test_get(&refuses) == 0) {
+        return pthread_create(out, attr, fn, arg);
+    }
     test_add(&refused, 1);
     return EPERM;
 }
@@ -160,17 +158,19 @@ static void pool_without_spares_idles_and_goes_on(void **state)
 static void refused_thread_is_no_spare(void **state)
 {
     (void)state;
+    wsi_port_ops_table real_ops = wsi_port_ops;
+    wsi_port_ops.thread_create = create_or_refuse;
     ws_pool *pool = pool_with_spares(2, 1, UINT64_MAX);
-    real_create = wsi_port_ops.thread_create;
-    wsi_port_ops.thread_create = refuse;
+    test_set(&refuses, 1);
     job_waits_when_no_spare_can_be_had(pool);
     assert_true(test_get(&refused) > 0);
-    wsi_port_ops.thread_create = real_create;
+    test_set(&refuses, 0);
     /* And it can be had later. */
     wait_case c = {.pool = pool};
     run_beside(&c, 1);
     assert_int_equal(test_get(&c.indices), 4);
     test_destroy(pool);
+    wsi_port_ops = real_ops;
 }
 
 /* ---- pools that wait for each other ---------------------------------- */
@@ -293,18 +293,22 @@ static void stop_at_park(wsi_point point, void *object)
 static void spare_that_is_needed_while_it_parks(void **state)
 {
     (void)state;
-    wait_case c = {.pool = pool_with_spares(2, 1, UINT64_MAX)};
-    test_set(&parking, 0);
-    test_set(&go_on, 0);
+    /* Before any thread of the pool reads it. */
     wsi_port_ops.at_point = stop_at_park;
+    wait_case c = {.pool = pool_with_spares(2, 1, UINT64_MAX)};
     run_beside(&c, 1);
-    test_await(&parking, 1);
-    pthread_t thread;
+    while (test_get(&parking) == 0) {
+        /* It may be asleep, and must be woken to see that it is too many. */
+        assert_int_equal(ws_spawn(c.pool, note_index, &c), WS_OK);
+        wsi_thread_yield();
+    }
+    test_await_sleep_of(c.pool, 0);
+    test_await_sleep_of(c.pool, 1);
     test_set(&c.held, 0);
     test_set(&c.release, 0);
     test_set(&c.ran, 0);
     uint64_t lent = test_totals(c.pool).lent;
-    thread = test_thread(enter, &c);
+    pthread_t thread = test_thread(enter, &c);
     test_await(&c.held, 1);
     assert_int_equal(ws_spawn(c.pool, note_index, &c), WS_OK);
     while (test_totals(c.pool).lent == lent) {
@@ -314,11 +318,11 @@ static void spare_that_is_needed_while_it_parks(void **state)
     test_await(&c.ran, 1);
     test_set(&c.release, 1);
     test_join_thread(thread);
-    wsi_port_ops.at_point = NULL;
     for (size_t i = ws_test_scale(100); i > 0; i--) {
         run_beside(&c, 3);
     }
     test_destroy(c.pool);
+    wsi_port_ops.at_point = NULL;
 }
 
 static const struct CMUnitTest tests[] = {

@@ -42,7 +42,8 @@ WS_BEGIN_DECLS
  * May run other jobs: yes, while it waits for a stolen `b`: those of its
  * subtree (see above).  In a pool made with WS_WAIT_ANY also unrelated ones: do
  * not call it there with a lock held that other jobs want.
- * May allocate: not after warm-up (the deque grows by doubling).
+ * May allocate: not after warm-up (the deque grows by doubling, and a spare
+ * thread may be started).
  * Owns: nothing; the arguments must live until it returns.  a and b are not
  * checked: they must not be NULL.
  * Returns: a's code if it is not 0, else b's.
