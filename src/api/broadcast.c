@@ -183,9 +183,11 @@ static void wait_for(wsi_gate *gate)
         wsi_lock_latch_wait(&gate->lock, UINT64_MAX);
         return;
     }
+    bool outermost = wsi_worker_begin_call(w);
     const wsi_waiting waiting =
         wsi_wait_on(&gate->latch, wsi_deque_mark(&w->deque));
     wsi_worker_wait(w, &waiting);
+    wsi_worker_end_call(w, outermost);
 }
 
 static int broadcast_in(ws_pool *pool, ws_broadcast_fn fn, void *arg,

@@ -10,6 +10,7 @@
 #include <wsteal/task.h>
 
 #include "core/context.h"
+#include "core/entry.h"
 #include "core/worker.h"
 
 /* Shared by all parts of one call. */
@@ -56,6 +57,17 @@ static int run_part(void *arg)
     return ws_join(run_part, &first, run_part, &second);
 }
 
+/* All of them, in the current pool. */
+static int run_all(part *whole)
+{
+    if (whole->n == 0) {
+        return WS_OK;
+    }
+    wsi_entry entry = wsi_run_in_current(run_part, whole);
+    return entry.status == WS_OK ? entry.code
+                                 : wsi_run_serially(run_part, whole);
+}
+
 static bool valid(size_t n, const ws_task tasks[])
 {
     for (size_t i = 0; i < n; i++) {
@@ -73,7 +85,7 @@ int ws_invoke(size_t n, const ws_task tasks[])
     if (!valid(n, tasks)) {
         return WS_EINVAL;
     }
-    return n > 0 ? run_part(&whole) : WS_OK;
+    return run_all(&whole);
 }
 
 int ws_invoke_fail_fast(size_t n, const ws_task tasks[])
@@ -88,7 +100,7 @@ int ws_invoke_fail_fast(size_t n, const ws_task tasks[])
     wsi_context_init(&own, outer, outer->token);
     wsi_u32_init(&all.dropped, 0);
     wsi_context_switch(wsi_current_worker, &own);
-    int code = n > 0 ? run_part(&whole) : WS_OK;
+    int code = run_all(&whole);
     wsi_context_switch(wsi_current_worker, outer);
     /* relaxed: all is done */
     bool dropped = wsi_u32_load_relaxed(&all.dropped) != 0;

@@ -137,9 +137,12 @@ static int run_pair_serially(void *arg)
 static WSI_COLD int join_otherwise(ws_fn a, void *arg_a, ws_fn b, void *arg_b)
 {
     pair both = {a, arg_a, b, arg_b};
-    if (wsi_current_worker != NULL) {
-        return join_in(wsi_current_worker, a, arg_a, b, arg_b,
-                       WSI_FENCES_SEQCST);
+    wsi_worker *w = wsi_current_worker;
+    if (w != NULL) {
+        bool outermost = wsi_worker_begin_call(w);
+        int code = join_in(w, a, arg_a, b, arg_b, WSI_FENCES_SEQCST);
+        wsi_worker_end_call(w, outermost);
+        return code;
     }
     wsi_entry entry = wsi_run_in_current(run_pair, &both);
     return entry.status == WS_OK ? entry.code

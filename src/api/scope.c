@@ -40,8 +40,14 @@ static int open_and_run(const opening *o, ws_pool *pool)
 /* In a worker, or on any thread when no pool could be had. */
 static int run_inside(void *arg)
 {
-    const wsi_worker *w = wsi_current_worker;
-    return open_and_run(arg, w != NULL ? w->pool : NULL);
+    wsi_worker *w = wsi_current_worker;
+    if (w == NULL) {
+        return open_and_run(arg, NULL);
+    }
+    bool outermost = wsi_worker_begin_call(w);
+    int code = open_and_run(arg, w->pool);
+    wsi_worker_end_call(w, outermost);
+    return code;
 }
 
 /* The body here, the jobs there. */

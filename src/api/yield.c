@@ -22,9 +22,16 @@ static ws_yield run_one(wsi_job *(*find)(wsi_worker *w))
     return WS_YIELD_EXECUTED;
 }
 
+/* A worker in a long job does not answer a polite thief. */
+static wsi_job *find_by_force(wsi_worker *w)
+{
+    wsi_job *job = wsi_find_any(w);
+    return job != NULL ? job : wsi_find_elsewhere(w, WSI_STEAL_FORCE);
+}
+
 ws_yield ws_yield_now(void)
 {
-    return run_one(wsi_find_any);
+    return run_one(find_by_force);
 }
 
 ws_yield ws_yield_local(void)

@@ -52,7 +52,10 @@ wsi_entry wsi_pool_run(ws_pool *pool, ws_fn fn, void *arg)
 {
     wsi_worker *w = wsi_current_worker;
     if (w != NULL && w->pool == pool) {
-        return (wsi_entry){WS_OK, fn(arg)};
+        bool outermost = wsi_worker_begin_call(w);
+        wsi_entry here = {WS_OK, fn(arg)};
+        wsi_worker_end_call(w, outermost);
+        return here;
     }
     entry_job entry = {
         .task = {.job = {&entry_kind}, .fn.plain = fn, .arg = arg},

@@ -78,7 +78,7 @@ void wsi_pool_lodge(wsi_worker *w)
 {
     ws_pool *pool = w->pool;
     if (pass_gate(pool)) {
-        wsi_worker_main(w, wsi_stack_size_of_caller());
+        wsi_worker_main(w, 0);
     }
     /* acq_rel: pairs with the load in await_lodgers(); after it the pool may be
      * gone */
@@ -285,7 +285,7 @@ int wsi_pool_start(ws_pool **out, const wsi_pool_plan *plan)
     }
     gate_move(pool, GATE_OPEN);
     if (plan->config.use_current_thread) {
-        wsi_worker_attach(&pool->workers[0], wsi_stack_size_of_caller());
+        wsi_worker_attach(&pool->workers[0], 0);
     }
     *out = pool;
     return WS_OK;

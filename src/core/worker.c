@@ -70,13 +70,22 @@ static void unmix(wsi_worker *w)
     }
 }
 
+void wsi_worker_allow_fast(wsi_worker *w)
+{
+    bool may = w->deque.fences == WSI_FENCES_ASYMMETRIC &&
+               (!w->adopted || w->depth > 0);
+    wsi_unfenced_worker = may ? w : NULL;
+}
+
 void wsi_worker_attach(wsi_worker *w, size_t stack_size)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    w->stack_floor =
-        here > stack_size / 2 && stack_size > 0 ? here - stack_size / 2 : 0;
+    uintptr_t lowest = (uintptr_t)__builtin_frame_address(0) - stack_size;
+    if (stack_size == 0 && !wsi_stack_of_caller(&lowest, &stack_size)) {
+        lowest = 0;
+    }
+    w->stack_floor = lowest + stack_size / 2;
     wsi_current_worker = w;
-    wsi_unfenced_worker = w->deque.fences == WSI_FENCES_ASYMMETRIC ? w : NULL;
+    wsi_worker_allow_fast(w);
 }
 
 void wsi_worker_detach(void)

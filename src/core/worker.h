@@ -20,16 +20,40 @@
 
 /* The worker that this thread is, or NULL. */
 extern WSI_THREAD_LOCAL wsi_worker *wsi_current_worker;
-/* The same, but NULL where the owner's side of a deque needs real fences: one
- * test tells ws_join() both. */
+/* The same, but NULL where the owner's side of a deque needs real fences, and
+ * on the creator's thread outside all calls: one test tells ws_join() all. */
 extern WSI_THREAD_LOCAL wsi_worker *wsi_unfenced_worker;
 
 /* A thread's whole life as a worker. */
 void wsi_worker_main(wsi_worker *w, size_t stack_size);
 
-/* The calling thread is `w` from now on; stack size 0 = not known. */
+/* The calling thread is `w` from now on; stack size 0 = ask the system. */
 void wsi_worker_attach(wsi_worker *w, size_t stack_size);
 void wsi_worker_detach(void);
+
+/* Sets wsi_unfenced_worker for the calling thread, which is `w`. */
+void wsi_worker_allow_fast(wsi_worker *w);
+
+/* Around each call of the creator's thread: the outermost one counts like a
+ * job, so that the pool knows when none is open (wsi_pool_may_stop()).  Other
+ * workers are always in a job: nothing to do. */
+static inline bool wsi_worker_begin_call(wsi_worker *w)
+{
+    if (WSI_LIKELY(w->depth > 0)) {
+        return false;
+    }
+    w->depth = 1;
+    wsi_worker_allow_fast(w);
+    return true;
+}
+
+static inline void wsi_worker_end_call(wsi_worker *w, bool outermost)
+{
+    if (WSI_UNLIKELY(outermost)) {
+        w->depth = 0;
+        wsi_worker_allow_fast(w);
+    }
+}
 
 /* The end of wsi_deque_push_begin() when it was false.  False: out of memory,
  * the job was not queued. */

@@ -191,20 +191,24 @@ size_t wsi_stack_size_max(void)
     return MAX_STACK;
 }
 
-size_t wsi_stack_size_of_caller(void)
+bool wsi_stack_of_caller(uintptr_t *lowest, size_t *size)
 {
-    size_t size = 0;
+    bool known = false;
 #if defined(__linux__)
     pthread_attr_t attr;
-    void *lowest;
+    void *address;
     if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-        if (pthread_attr_getstack(&attr, &lowest, &size) != 0) {
-            size = 0;
-        }
+        known = pthread_attr_getstack(&attr, &address, size) == 0;
+        *lowest = known ? (uintptr_t)address : 0;
         pthread_attr_destroy(&attr);
     }
 #elif defined(__APPLE__)
-    size = pthread_get_stacksize_np(pthread_self());
+    *size = pthread_get_stacksize_np(pthread_self());
+    *lowest = (uintptr_t)pthread_get_stackaddr_np(pthread_self()) - *size;
+    known = true;
+#else
+    (void)lowest;
+    (void)size;
 #endif
-    return size;
+    return known;
 }
