@@ -10,9 +10,9 @@
  * holds was pushed by that job or by jobs which that job has pushed, unless the
  * worker is `mixed`.  For a join, the latch says which worker runs the half,
  * and as long as it does; for a scope, `serving` says whose job was the last
- * that a worker began with an empty deque.  The range is read before that check, and
- * the steal succeeds only if the range has not changed since: no equal range
- * ever comes back (deque.h, I2).
+ * that a worker began with an empty deque.  The range is read before that
+ * check, and the steal succeeds only if the range has not changed since: no
+ * equal range ever comes back (deque.h, I2).
  *
  * Layer: core.  See src/README.md, "Waiting".
  */

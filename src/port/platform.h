@@ -81,8 +81,8 @@ int wsi_thread_start(wsi_thread *out, size_t stack_size, const char *name,
 int wsi_thread_join(wsi_thread thread);
 void wsi_thread_yield(void);
 
-/* The lowest address of the calling thread's stack and its size in bytes; false:
- * not known. */
+/* The lowest address of the calling thread's stack and its size in bytes;
+ * false: not known. */
 bool wsi_stack_of_caller(uintptr_t *lowest, size_t *size);
 
 /* The largest stack size that wsi_thread_start() will try. */
