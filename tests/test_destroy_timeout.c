@@ -83,6 +83,8 @@ static void check_held(ws_pool *pool)
     /* Once more, so that the second hold finds what the first has left. */
     test_await_sleep(pool);
     times_out(&c, ws_pool_num_workers(pool) > 1);
+    /* The held job reads `c` to its end. */
+    test_await_sleep(pool);
 }
 
 static void held_job_times_out_and_the_pool_still_works(void **state)
