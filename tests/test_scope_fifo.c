@@ -323,6 +323,58 @@ static void mixed_lifetime_scope_fifo(void **state)
     check_lifetimes(WS_SCOPE_FIFO);
 }
 
+/* ---- join by scope and spawn ----------------------------------------- */
+
+enum {
+    SORTED = 6000
+};
+
+typedef struct {
+    unsigned *begin;
+    size_t n;
+} slice;
+
+static int sort_slice(struct ws_scope *scope, void *arg)
+{
+    const slice *s = arg;
+    size_t low = 0;
+    if (s->n <= 1) {
+        return 0;
+    }
+    unsigned pivot = s->begin[s->n - 1];
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->begin[i] < pivot || i == s->n - 1) {
+            unsigned swap = s->begin[i];
+            s->begin[i] = s->begin[low];
+            s->begin[low++] = swap;
+        }
+    }
+    const slice left = {s->begin, low - 1};
+    slice right = {s->begin + low, s->n - low};
+    ws_scope_spawn_copy(scope, sort_slice, &left, sizeof(left));
+    return sort_slice(scope, &right);
+}
+
+static void check_sort(ws_pool *pool)
+{
+    static unsigned numbers[SORTED];
+    uint64_t random = 3;
+    slice all = {numbers, SORTED};
+    for (int i = 0; i < SORTED; i++) {
+        numbers[i] = (unsigned)(ws_test_random(&random) >> 40);
+    }
+    assert_int_equal(ws_scope_in(pool, 0, sort_slice, &all), 0);
+    for (int i = 1; i < SORTED; i++) {
+        assert_true(numbers[i - 1] <= numbers[i]);
+    }
+}
+
+static void scope_join(void **state)
+{
+    (void)state;
+    test_in_each_pool(check_sort);
+}
+
 /* ---- scopes of several pools at once --------------------------------- */
 
 enum {
@@ -434,6 +486,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(static_scope_fifo),
     cmocka_unit_test(mixed_lifetime_scope),
     cmocka_unit_test(mixed_lifetime_scope_fifo),
+    cmocka_unit_test(scope_join),
     cmocka_unit_test(nested_scopes),
     cmocka_unit_test(nested_fifo_scopes),
     cmocka_unit_test(foreign_spawns_start_in_order),

@@ -271,6 +271,17 @@ static void panic_fwd(void **state)
     check_errors(fail_with_five, 1);
 }
 
+static void custom_panic_handler_and_spawn(void **state)
+{
+    (void)state;
+    errors e = {.calls = {0}};
+    e.pool = pool_with_handler(&e);
+    assert_int_equal(ws_pool_install(e.pool, spawn_three, &e), 0);
+    test_destroy(e.pool);
+    assert_int_equal(test_get(&e.calls), 3);
+    assert_int_equal(test_get(&e.sum), 15);
+}
+
 static void custom_panic_handler_and_nested_spawn(void **state)
 {
     (void)state;
@@ -287,6 +298,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(spawn_lifo_order),
     cmocka_unit_test(jobs_of_a_worker_start_in_order),
     cmocka_unit_test(panic_fwd),
+    cmocka_unit_test(custom_panic_handler_and_spawn),
     cmocka_unit_test(custom_panic_handler_and_nested_spawn),
 };
 WS_TEST_MAIN(tests)
