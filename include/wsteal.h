@@ -164,7 +164,8 @@ typedef struct ws_pool_config {
     unsigned use_current_thread;
     /** Called in each worker before its first job and after its last, spares
      * included, with its index; NULL = not.  A code other than 0 goes to the
-     * error handler. */
+     * error handler.  The start handler may use the pool; the exit handler must
+     * not spawn or broadcast, since no worker may be left. */
     int (*start_handler)(unsigned index, void *arg);
     int (*exit_handler)(unsigned index, void *arg);
     /** Gets each code other than 0 that nobody waits for: of detached jobs and
@@ -173,7 +174,9 @@ typedef struct ws_pool_config {
     void (*error_handler)(int code, void *arg);
     /** Starts the pool's threads in the library's place: arranges that another
      * thread calls ws_thread_run(thread), and returns 0.  Other than 0: no
-     * thread could be started.  Called by ws_pool_create(), and later by
+     * thread could be started.  It is called under locks: of this library it
+     * may call ws_thread_index(), _name() and _stack_size() only, and it must
+     * not wait for the new thread.  Called by ws_pool_create(), and later by
      * workers that need a spare thread; spares that were started so do not end
      * before the pool does.  The pool does not join these threads. */
     int (*spawn_handler)(ws_thread *thread, void *arg);

@@ -8,6 +8,8 @@
 
 #include <signal.h>
 
+#include "core/worker.h"
+
 static ws_token *new_token(void)
 {
     ws_token *token = NULL;
@@ -424,6 +426,55 @@ static void polling_bodies_stop_and_say_so(void **state)
     test_destroy(p.pool);
 }
 
+/* ---- a creator that becomes a worker --------------------------------- */
+
+static ws_pool *own_pool(void)
+{
+    ws_pool_config config = WS_POOL_CONFIG_INIT;
+    config.num_threads = 1;
+    config.use_current_thread = 1;
+    return test_pool_with(&config);
+}
+
+/* A thread that is under a token becomes a worker, and ceases to be one. */
+static int create_under_token(void *arg)
+{
+    ws_token *token = arg;
+    ws_pool *pool = own_pool();
+    WS_TEST_REQUIRE(!ws_cancelled());
+    ws_token_cancel(token);
+    WS_TEST_REQUIRE(ws_cancelled());
+    WS_TEST_REQUIRE(ws_pool_destroy(pool) == WS_OK);
+    WS_TEST_REQUIRE(ws_cancelled());
+    pool = own_pool();
+    WS_TEST_REQUIRE(ws_cancelled());
+    return 0;
+}
+
+static int destroy_own(void *arg)
+{
+    return ws_pool_destroy(arg);
+}
+
+static void token_stays_with_the_creator(void **state)
+{
+    (void)state;
+    ws_token *token = NULL;
+    ws_pool *pool;
+    assert_int_equal(ws_token_create(&token), WS_OK);
+    assert_int_equal(ws_with_token(token, create_under_token, token), 0);
+    /* The second pool is still there, and no longer under the token. */
+    assert_int_equal(ws_current_index(), 0);
+    assert_int_equal(ws_cancelled(), 0);
+    pool = wsi_current_worker->pool;
+    ws_token_release(token);
+    assert_int_equal(ws_token_create(&token), WS_OK);
+    assert_int_equal(ws_with_token(token, destroy_own, pool), WS_EINWORKER);
+    ws_token_release(token);
+    test_destroy(pool);
+    assert_int_equal(ws_cancelled(), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(token_is_canceled_once_and_for_all),
     cmocka_unit_test(bad_arguments_are_refused),
@@ -434,5 +485,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(out_of_memory_runs_nothing),
     cmocka_unit_test(unrelated_job_is_not_canceled),
     cmocka_unit_test(polling_bodies_stop_and_say_so),
+    cmocka_unit_test(token_stays_with_the_creator),
 };
 WS_TEST_MAIN(tests)

@@ -438,7 +438,38 @@ static void stack_overflow_crash(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static test_counter early_jobs;
+
+static int early_job(void *arg)
+{
+    (void)arg;
+    test_add(&early_jobs, 1);
+    return 0;
+}
+
+static int spawn_early(unsigned index, void *arg)
+{
+    (void)index;
+    (void)arg;
+    return ws_spawn(NULL, early_job, NULL);
+}
+
+static void jobs_of_the_start_handler_run(void **state)
+{
+    (void)state;
+    const size_t rounds = ws_test_scale(200);
+    ws_pool_config config = WS_POOL_CONFIG_INIT;
+    config.num_threads = 2;
+    config.start_handler = spawn_early;
+    test_set(&early_jobs, 0);
+    for (size_t i = 0; i < rounds; i++) {
+        test_destroy(test_pool_with(&config));
+    }
+    assert_int_equal(test_get(&early_jobs), 2 * rounds);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(jobs_of_the_start_handler_run),
     cmocka_unit_test(start_callback_called),
     cmocka_unit_test(exit_callback_called),
     cmocka_unit_test(start_handler_comes_before_the_first_job),

@@ -325,6 +325,164 @@ static void spare_that_is_needed_while_it_parks(void **state)
     wsi_port_ops.at_point = NULL;
 }
 
+/* ---- a spare that starts another one --------------------------------- */
+
+enum {
+    TAKEN = 2,
+    GONE = 3
+};
+
+static ws_pool *abroad;
+static test_counter held_abroad[4];
+static test_counter free_abroad[4];
+static test_counter at_home; /* jobs of the pool that have begun */
+static test_counter in_spare[2];
+static test_counter leave_spare[2];
+static unsigned index_of_spare[2];
+static test_counter park_armed;
+static test_counter create_armed;
+static test_counter creating;
+static test_counter may_create;
+
+static int stay_abroad(void *arg)
+{
+    size_t k = (size_t)(uintptr_t)arg;
+    test_set(&held_abroad[k], 1);
+    test_await(&free_abroad[k], 1);
+    return 0;
+}
+
+/* Two of them, one on each worker of the pool. */
+static int go_abroad(void *arg)
+{
+    size_t k = (size_t)(uintptr_t)arg;
+    test_add(&at_home, 1);
+    test_await(&at_home, k < 2 ? 2 : 4);
+    return ws_pool_install(abroad, stay_abroad, arg);
+}
+
+static int stay_in_spare(void *arg)
+{
+    size_t k = (size_t)(uintptr_t)arg;
+    index_of_spare[k] = (unsigned)ws_current_index();
+    test_set(&in_spare[k], 1);
+    test_await(&leave_spare[k], 1);
+    return 0;
+}
+
+static int no_work(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static void stop_armed_park(wsi_point point, void *object)
+{
+    (void)object;
+    if (point == WSI_POINT_PARK && test_get(&park_armed) != 0 &&
+        test_add(&parking, 1) == 0) {
+        test_await(&go_on, 1);
+    }
+}
+
+static int create_when_allowed(pthread_t *out, const pthread_attr_t *attr,
+                               wsi_thread_fn fn, void *arg)
+{
+    if (test_get(&create_armed) != 0) {
+        test_add(&creating, 1);
+        test_await(&may_create, 1);
+    }
+    return pthread_create(out, attr, fn, arg);
+}
+
+static void *destroy(void *pool)
+{
+    WS_TEST_REQUIRE(ws_pool_destroy(pool) == WS_OK);
+    return NULL;
+}
+
+static void send(ws_pool *pool, ws_fn fn, size_t k)
+{
+    assert_int_equal(ws_spawn(pool, fn, (void *)(uintptr_t)k), WS_OK);
+}
+
+static void await_state(ws_pool *pool, unsigned spare, uint32_t state)
+{
+    /* acquire: pairs with whoever changes it */
+    while (wsi_u32_load_acquire(&pool->spare_seats[spare].state) != state) {
+        wsi_thread_yield();
+    }
+}
+
+static void await_open(ws_pool *pool, uint32_t open)
+{
+    /* acquire: pairs with wsi_pool_leave() */
+    while (wsi_u32_load_acquire(&pool->open) > open) {
+        wsi_thread_yield();
+    }
+}
+
+/* A spare that gets a second seat while it parks starts a thread for it, in no
+ * job: the pool must not end meanwhile. */
+static void pool_does_not_end_while_a_spare_is_started(void **state)
+{
+    (void)state;
+    wsi_port_ops_table real_ops = wsi_port_ops;
+    wsi_port_ops.at_point = stop_armed_park;
+    wsi_port_ops.thread_create = create_when_allowed;
+    test_set(&parking, 0);
+    test_set(&go_on, 0);
+    ws_pool *pool = pool_with_spares(2, 2, 0);
+    abroad = test_pool(4, WS_WAIT_DEFAULT);
+    /* Both workers wait abroad, both spares work. */
+    for (size_t k = 0; k < 2; k++) {
+        send(pool, go_abroad, k);
+    }
+    test_await(&held_abroad[0], 1);
+    test_await(&held_abroad[1], 1);
+    for (size_t k = 0; k < 2; k++) {
+        send(pool, stay_in_spare, k);
+        test_await(&in_spare[k], 1);
+    }
+    size_t first = index_of_spare[0] == 2 ? 0 : 1;
+    /* One worker comes back: spare 0 ends. */
+    test_set(&free_abroad[0], 1);
+    test_set(&leave_spare[first], 1);
+    await_state(pool, 0, GONE);
+    /* The other one too: spare 1 is on its way to park. */
+    test_set(&free_abroad[1], 1);
+    while (!wsi_seats_surplus(&pool->seats)) {
+        wsi_thread_yield();
+    }
+    test_set(&park_armed, 1);
+    test_set(&leave_spare[1 - first], 1);
+    test_await(&parking, 1);
+    /* Both lend again; one of them takes spare 1. */
+    for (size_t k = 2; k < 4; k++) {
+        send(pool, go_abroad, k);
+        test_await(&at_home, k + 1);
+    }
+    test_await(&held_abroad[2], 1);
+    test_await(&held_abroad[3], 1);
+    send(pool, no_work, 0);
+    await_state(pool, 1, TAKEN);
+    while ((int32_t)wsi_u32_load_relaxed(&pool->seats.vacant) < 0) {
+        wsi_thread_yield();
+    }
+    test_set(&create_armed, 1);
+    test_set(&go_on, 1);
+    test_await(&creating, 1);
+    test_set(&free_abroad[2], 1);
+    test_set(&free_abroad[3], 1);
+    pthread_t thread = test_thread(destroy, pool);
+    await_open(pool, 1);
+    assert_int_equal(wsi_u32_load_relaxed(&pool->open), 1);
+    test_set(&may_create, 1);
+    test_join_thread(thread);
+    test_destroy(abroad);
+    wsi_port_ops = real_ops;
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(spare_works_while_a_worker_waits),
     cmocka_unit_test(spare_ends_when_it_is_not_needed),
@@ -333,5 +491,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mutual_install_to_a_great_depth),
     cmocka_unit_test(once_init_that_runs_in_parallel),
     cmocka_unit_test(spare_that_is_needed_while_it_parks),
+    cmocka_unit_test(pool_does_not_end_while_a_spare_is_started),
 };
 WS_TEST_MAIN(tests)

@@ -5,6 +5,8 @@
  *
  *     trees [samples] [workers]
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <string.h>
 
 #include <wsteal.h>
@@ -172,7 +174,7 @@ static int run_sort(void *arg)
 
 static int grow(struct ws_scope *scope, void *arg)
 {
-    size_t n = (size_t)(const char *)arg - (size_t)(const char *)NULL;
+    size_t n = (size_t)(uintptr_t)arg;
     for (volatile int i = 0; i < 100; i++) {
     }
     /* One child has nine tenths of what is left. */
@@ -180,10 +182,10 @@ static int grow(struct ws_scope *scope, void *arg)
         size_t big = (n - 1) * 9 / 10;
         size_t small = n - 1 - big;
         if (small > 0) {
-            ws_scope_spawn(scope, grow, (char *)NULL + small);
+            ws_scope_spawn(scope, grow, (void *)(uintptr_t)small);
         }
         if (big > 0) {
-            ws_scope_spawn(scope, grow, (char *)NULL + big);
+            ws_scope_spawn(scope, grow, (void *)(uintptr_t)big);
         }
     }
     return 0;
@@ -192,7 +194,7 @@ static int grow(struct ws_scope *scope, void *arg)
 static int plant(struct ws_scope *scope, void *arg)
 {
     (void)arg;
-    return ws_scope_spawn(scope, grow, (char *)NULL + TREE_NODES);
+    return ws_scope_spawn(scope, grow, (void *)(uintptr_t)TREE_NODES);
 }
 
 static int run_tree(void *arg)

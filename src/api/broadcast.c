@@ -100,9 +100,9 @@ static int run_fn(announcement *all, wsi_worker *w)
         wsi_context_init(&own, &wsi_context_root, all->token);
         context = &own;
     }
-    const wsi_context *outer = wsi_context_switch(w, context);
+    const wsi_context *outer = wsi_context_switch(context);
     int code = all->fn(&ctx, all->arg);
-    wsi_context_switch(w, outer);
+    wsi_context_switch(outer);
     return code;
 }
 

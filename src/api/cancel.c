@@ -43,12 +43,25 @@ int ws_token_is_cancelled(const ws_token *token)
     return wsi_token_is_cancelled(token);
 }
 
+/* On any thread; `own` is the context of fn. */
+static int run_in(const wsi_context *own, ws_fn fn, void *arg)
+{
+    wsi_worker *w = wsi_current_worker;
+    bool outermost = w != NULL && wsi_worker_begin_call(w);
+    const wsi_context *outer = wsi_context_switch(own);
+    int code = fn(arg);
+    wsi_context_switch(outer);
+    if (w != NULL) {
+        wsi_worker_end_call(w, outermost);
+    }
+    return code;
+}
+
 int ws_with_token(ws_token *token, ws_fn fn, void *arg)
 {
     if (token == NULL || fn == NULL) {
         return WS_EINVAL;
     }
-    wsi_worker *w = wsi_current_worker;
     const wsi_context *outer = wsi_context_current();
     ws_token *both = wsi_token_both(token, outer->token);
     if (both == NULL) {
@@ -56,12 +69,7 @@ int ws_with_token(ws_token *token, ws_fn fn, void *arg)
     }
     wsi_context own;
     wsi_context_init(&own, outer, both);
-    int code = WS_ECANCELED;
-    if (!wsi_context_stopped(&own)) {
-        wsi_context_switch(w, &own);
-        code = fn(arg);
-        wsi_context_switch(w, outer);
-    }
+    int code = wsi_context_stopped(&own) ? WS_ECANCELED : run_in(&own, fn, arg);
     wsi_token_release(both);
     return code;
 }

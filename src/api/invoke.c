@@ -99,9 +99,9 @@ int ws_invoke_fail_fast(size_t n, const ws_task tasks[])
     const wsi_context *outer = wsi_context_current();
     wsi_context_init(&own, outer, outer->token);
     wsi_u32_init(&all.dropped, 0);
-    wsi_context_switch(wsi_current_worker, &own);
+    wsi_context_switch(&own);
     int code = run_all(&whole);
-    wsi_context_switch(wsi_current_worker, outer);
+    wsi_context_switch(outer);
     /* relaxed: all is done */
     bool dropped = wsi_u32_load_relaxed(&all.dropped) != 0;
     return code == 0 && dropped ? WS_ECANCELED : code;

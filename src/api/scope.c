@@ -20,34 +20,39 @@ typedef struct {
     void *arg;
 } opening;
 
-/* On the opener's thread. */
-static int open_and_run(const opening *o, ws_pool *pool)
+static int run_open(const opening *o, ws_pool *pool)
 {
     struct ws_scope scope;
     wsi_scope_open(&scope, pool, o->flags);
     int code = WS_ECANCELED;
     if (!wsi_scope_stopped(&scope)) {
-        wsi_worker *w = wsi_current_worker;
-        const wsi_context *outer = wsi_context_switch(w, scope.context);
+        const wsi_context *outer = wsi_context_switch(scope.context);
         code = o->body(&scope, o->arg);
-        wsi_context_switch(w, outer);
+        wsi_context_switch(outer);
         wsi_scope_note(&scope, code);
     }
     wsi_scope_wait(&scope, UINT64_MAX);
     return wsi_scope_close(&scope, code);
 }
 
-/* In a worker, or on any thread when no pool could be had. */
-static int run_inside(void *arg)
+/* On the opener's thread. */
+static int open_and_run(const opening *o, ws_pool *pool)
 {
     wsi_worker *w = wsi_current_worker;
     if (w == NULL) {
-        return open_and_run(arg, NULL);
+        return run_open(o, pool);
     }
     bool outermost = wsi_worker_begin_call(w);
-    int code = open_and_run(arg, w->pool);
+    int code = run_open(o, pool);
     wsi_worker_end_call(w, outermost);
     return code;
+}
+
+/* In a worker, or on any thread when no pool could be had. */
+static int run_inside(void *arg)
+{
+    const wsi_worker *w = wsi_current_worker;
+    return open_and_run(arg, w != NULL ? w->pool : NULL);
 }
 
 /* The body here, the jobs there. */

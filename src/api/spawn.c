@@ -25,9 +25,9 @@ static void run_small(wsi_job *job, wsi_worker *w)
 {
     wsi_task copy = *(wsi_task *)(void *)job;
     wsi_slab_free(&w->pool->small, &w->small, job);
-    const wsi_context *outer = wsi_context_switch(w, &wsi_context_root);
+    const wsi_context *outer = wsi_context_switch(&wsi_context_root);
     int code = copy.fn.plain(copy.arg);
-    wsi_context_switch(w, outer);
+    wsi_context_switch(outer);
     end(w, code);
 }
 
@@ -36,9 +36,9 @@ static void run_large(wsi_job *job, wsi_worker *w)
     wsi_large_task *large = (wsi_large_task *)(void *)job;
     wsi_context context;
     wsi_context_init(&context, &wsi_context_root, large->token);
-    const wsi_context *outer = wsi_context_switch(w, &context);
+    const wsi_context *outer = wsi_context_switch(&context);
     int code = large->task.fn.plain(large->task.arg);
-    wsi_context_switch(w, outer);
+    wsi_context_switch(outer);
     wsi_token_release(large->token);
     wsi_mem_free(large->block);
     wsi_slab_free(&w->pool->large, &w->large, large);

@@ -26,11 +26,11 @@ const wsi_context *wsi_context_current(void)
     return foreign != NULL ? foreign : &wsi_context_root;
 }
 
-const wsi_context *wsi_context_switch(wsi_worker *w, const wsi_context *to)
+const wsi_context *wsi_context_switch(const wsi_context *to)
 {
     const wsi_context *before = wsi_context_current();
-    if (w != NULL) {
-        wsi_worker_set_context(w, to);
+    if (wsi_current_worker != NULL) {
+        wsi_worker_set_context(wsi_current_worker, to);
     } else {
         foreign = to;
     }

@@ -38,9 +38,10 @@ extern const wsi_context wsi_context_root;
 /* The context of the calling thread, worker or not. */
 const wsi_context *wsi_context_current(void);
 
-/* Makes `to` the context of the calling thread, `w` as a worker or NULL;
- * returns the one before, to be put back. */
-const wsi_context *wsi_context_switch(wsi_worker *w, const wsi_context *to);
+/* Makes `to` the context of the calling thread; returns the one before, to be
+ * put back.  In between the thread may become a worker (use_current_thread) or
+ * cease to be one: it keeps its context (wsi_worker_attach(), _detach()). */
+const wsi_context *wsi_context_switch(const wsi_context *to);
 
 /* A context inside the calling thread's. */
 void wsi_context_init(wsi_context *context, const wsi_context *outer,

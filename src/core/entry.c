@@ -26,9 +26,10 @@ typedef struct {
 static void entry_run(wsi_job *job, wsi_worker *w)
 {
     entry_job *entry = (entry_job *)(void *)job;
-    const wsi_context *outer = wsi_context_switch(w, entry->context);
+    (void)w;
+    const wsi_context *outer = wsi_context_switch(entry->context);
     entry->code = entry->task.fn.plain(entry->task.arg);
-    wsi_context_switch(w, outer);
+    wsi_context_switch(outer);
     wsi_gate_set(&entry->gate);
 }
 

@@ -140,24 +140,36 @@ static bool init_worker(ws_pool *pool, unsigned index)
                           plan->first_index);
 }
 
-/* Starts the thread of a worker: 0, or an errno value. */
-static int start_thread(ws_pool *pool, unsigned index)
+static int start_own_or_lodger(ws_pool *pool, wsi_worker *w)
 {
     const ws_pool_config *config = &pool->plan.config;
-    wsi_worker *w = &pool->workers[index];
     if (config->spawn_handler == NULL) {
         return wsi_thread_start(&w->thread, config->stack_size, w->handle.name,
                                 thread_main, w);
     }
     /* relaxed: read after the thread has left, or by us */
     wsi_u32_fetch_add_relaxed(&pool->lodgers, 1);
-    int error = config->spawn_handler(&w->handle, config->handler_arg);
-    if (error != 0) {
+    if (config->spawn_handler(&w->handle, config->handler_arg) != 0) {
         /* acq_rel: as in wsi_pool_lodge() */
         wsi_u32_fetch_sub_acq_rel(&pool->lodgers, 1);
         return EAGAIN;
     }
     return 0;
+}
+
+/* Starts the thread of a worker: 0, or an errno value.  Its start handler may
+ * make jobs, so the pool is held open until that has returned. */
+static int start_thread(ws_pool *pool, unsigned index)
+{
+    uint32_t share = pool->plan.config.start_handler != NULL;
+    /* relaxed: the caller holds the pool open, or it is not yet running */
+    wsi_u32_fetch_add_relaxed(&pool->open, share);
+    int error = start_own_or_lodger(pool, &pool->workers[index]);
+    if (error != 0) {
+        /* acq_rel: as in wsi_pool_leave(); never the last */
+        wsi_u32_fetch_sub_acq_rel(&pool->open, share);
+    }
+    return error;
 }
 
 static void join_thread(ws_pool *pool, unsigned index)
@@ -168,17 +180,38 @@ static void join_thread(ws_pool *pool, unsigned index)
     }
 }
 
+/* Takes a share of `open` again, unless the last one is gone. */
+static bool reopen(ws_pool *pool)
+{
+    /* relaxed: checked by the CAS */
+    uint32_t open = wsi_u32_load_relaxed(&pool->open);
+    while (open != 0) {
+        /* acq_rel: as in wsi_pool_leave() */
+        if (wsi_u32_cas_acq_rel(&pool->open, &open, open + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool start_spare(void *p, unsigned spare, bool again)
 {
     ws_pool *pool = p;
     unsigned index = pool->n_workers + spare;
+    /* Not in a child that was forked inside a worker, and not when the pool is
+     * about to end: a spare on its way to park comes here without a job. */
     if (wsi_process_id() != pool->process) {
-        return false; /* a child that was forked inside a worker */
+        return false;
     }
     if (again) {
         join_thread(pool, index);
     }
-    return start_thread(pool, index) == 0;
+    if (!reopen(pool)) {
+        return false;
+    }
+    bool started = start_thread(pool, index) == 0;
+    wsi_pool_leave(pool);
+    return started;
 }
 
 /* All memory but that of the pool itself. */
@@ -248,6 +281,7 @@ static unsigned start_workers(ws_pool *pool, int *error)
 
 static void join_threads(ws_pool *pool)
 {
+    wsi_seats_close(&pool->seats);
     for (unsigned i = 0; i < pool->n_slots; i++) {
         if (i < pool->n_workers ||
             wsi_seats_has_thread(&pool->seats, i - pool->n_workers)) {
@@ -333,20 +367,6 @@ void wsi_pool_leave(ws_pool *pool)
     if (wsi_u32_fetch_sub_acq_rel(&pool->open, 1) == 1) {
         terminate(pool);
     }
-}
-
-/* Takes a share of `open` again, unless the last one is gone. */
-static bool reopen(ws_pool *pool)
-{
-    /* relaxed: checked by the CAS */
-    uint32_t open = wsi_u32_load_relaxed(&pool->open);
-    while (open != 0) {
-        /* acq_rel: as in wsi_pool_leave() */
-        if (wsi_u32_cas_acq_rel(&pool->open, &open, open + 1)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Until no job is left; false: the deadline came first. */

@@ -135,16 +135,15 @@ bool wsi_scope_stopped(const struct ws_scope *scope)
 
 /* ---- running --------------------------------------------------------- */
 
-static int call(struct ws_scope *scope, wsi_worker *w, ws_scope_fn fn,
-                void *arg)
+static int call(struct ws_scope *scope, ws_scope_fn fn, void *arg)
 {
     int code;
     if (wsi_context_current() == scope->context) {
         return fn(scope, arg);
     }
-    const wsi_context *outer = wsi_context_switch(w, scope->context);
+    const wsi_context *outer = wsi_context_switch(scope->context);
     code = fn(scope, arg);
-    wsi_context_switch(w, outer);
+    wsi_context_switch(outer);
     return code;
 }
 
@@ -155,7 +154,7 @@ static int call_serving(struct ws_scope *scope, wsi_worker *w, ws_scope_fn fn,
                         void *arg)
 {
     uint64_t outer = wsi_worker_serve(w, scope->id);
-    int code = call(scope, w, fn, arg);
+    int code = call(scope, fn, arg);
     if (w->depth > 1) {
         wsi_worker_serve(w, outer);
     }
@@ -173,7 +172,7 @@ void wsi_scope_run(struct ws_scope *scope, ws_scope_fn fn, void *arg,
         }
     } else if (w == NULL || w->pool != scope->pool ||
                wsi_deque_len(&w->deque) != 0) {
-        wsi_scope_note(scope, call(scope, w, fn, arg));
+        wsi_scope_note(scope, call(scope, fn, arg));
     } else {
         wsi_scope_note(scope, call_serving(scope, w, fn, arg));
     }

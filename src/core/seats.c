@@ -22,6 +22,7 @@ void wsi_seats_init(wsi_seats *s, wsi_seat *spares, unsigned n,
                     void *pool)
 {
     wsi_u32_init(&s->vacant, 0);
+    s->closed = false;
     s->spares = spares;
     s->n = n;
     s->start = start;
@@ -61,7 +62,7 @@ static bool seat_new(wsi_seats *s)
 {
     bool started = false;
     wsi_lock_acquire(&s->lock);
-    for (unsigned i = 0; i < s->n; i++) {
+    for (unsigned i = 0; i < s->n && !s->closed; i++) {
         /* acquire: pairs with the CAS to GONE */
         uint32_t old = wsi_u32_load_acquire(&s->spares[i].state);
         if (old == NONE || old == GONE) {
@@ -166,8 +167,15 @@ void wsi_seats_end(wsi_seats *s)
     }
 }
 
+void wsi_seats_close(wsi_seats *s)
+{
+    wsi_lock_acquire(&s->lock);
+    s->closed = true;
+    wsi_lock_release(&s->lock);
+}
+
 bool wsi_seats_has_thread(const wsi_seats *s, unsigned i)
 {
-    /* relaxed: the threads have ended or will not change it any more */
+    /* relaxed: only a start would change it to or from NONE */
     return wsi_u32_load_relaxed(&s->spares[i].state) != NONE;
 }

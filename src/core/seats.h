@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
     wsi_atomic_u32 vacant; /* signed, in two's complement */
     wsi_lock lock;         /* to start threads */
+    bool closed;           /* under the lock: none is started any more */
     wsi_seat *spares;      /* n of them */
     unsigned n;
     /* Starts a thread for a spare, after joining the one that it had before,
@@ -89,7 +90,10 @@ wsi_park wsi_seats_park(wsi_seats *s, unsigned i, uint64_t patience_ns,
 /* Every parked spare looks whether the pool ends; after that is so. */
 void wsi_seats_end(wsi_seats *s);
 
-/* Whether spare `i` has a thread to join; when all have ended. */
+/* No thread is started any more, and none is being started. */
+void wsi_seats_close(wsi_seats *s);
+
+/* Whether spare `i` has a thread to join; after wsi_seats_close(). */
 bool wsi_seats_has_thread(const wsi_seats *s, unsigned i);
 
 #endif

@@ -33,6 +33,7 @@ static WSI_COLD void deepest(wsi_worker *w)
 
 void wsi_worker_run(wsi_worker *w, wsi_job *job)
 {
+    bool outermost = w->adopted && wsi_worker_begin_call(w);
     wsi_count(&w->counters.jobs, 1);
     w->depth++;
     /* relaxed: as in wsi_count() */
@@ -44,6 +45,7 @@ void wsi_worker_run(wsi_worker *w, wsi_job *job)
     }
     job->kind->run(job, w);
     w->depth--;
+    wsi_worker_end_call(w, outermost);
 }
 
 void wsi_worker_run_unrelated(wsi_worker *w, wsi_job *job)
@@ -84,14 +86,17 @@ void wsi_worker_attach(wsi_worker *w, size_t stack_size)
         lowest = 0;
     }
     w->stack_floor = lowest + stack_size / 2;
+    wsi_worker_set_context(w, wsi_context_current());
     wsi_current_worker = w;
     wsi_worker_allow_fast(w);
 }
 
 void wsi_worker_detach(void)
 {
+    const wsi_context *context = wsi_context_current();
     wsi_current_worker = NULL;
     wsi_unfenced_worker = NULL;
+    wsi_context_switch(context);
 }
 
 static void call_handler(wsi_worker *w, int (*handler)(unsigned, void *))
@@ -126,7 +131,10 @@ void wsi_worker_main(wsi_worker *w, size_t stack_size)
 {
     const ws_pool_config *config = &w->pool->plan.config;
     wsi_worker_attach(w, stack_size);
-    call_handler(w, config->start_handler);
+    if (config->start_handler != NULL) {
+        call_handler(w, config->start_handler);
+        wsi_pool_leave(w->pool); /* the share of start_thread() */
+    }
     /* The terminate latch is set when no work is left (registry.h, I2). */
     while (!wsi_latch_is_set(&w->terminate) && keep_seat(w)) {
         unmix(w);
