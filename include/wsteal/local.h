@@ -51,7 +51,8 @@ WS_API void *ws_local_get(ws_local *local);
 
 /**
  * Calls visit(slot, arg) for each slot that has come to life, one after the
- * other: workers by index, then other threads in the order of their first call.
+ * other: workers by index, then other threads in the order of their first call
+ * ever.
  *
  * Thread: any, while no other thread uses its slot.
  * Blocks: no.  May run other jobs: as visit.  May allocate: no.
