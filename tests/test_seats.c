@@ -414,6 +414,13 @@ static void await_state(ws_pool *pool, unsigned spare, uint32_t state)
     }
 }
 
+static void await_surplus(ws_pool *pool)
+{
+    while (!wsi_seats_surplus(&pool->seats)) {
+        wsi_thread_yield();
+    }
+}
+
 static void await_open(ws_pool *pool, uint32_t open)
 {
     /* acquire: pairs with wsi_pool_leave() */
@@ -447,13 +454,12 @@ static void pool_does_not_end_while_a_spare_is_started(void **state)
     size_t first = index_of_spare[0] == 2 ? 0 : 1;
     /* One worker comes back: spare 0 ends. */
     test_set(&free_abroad[0], 1);
+    await_surplus(pool);
     test_set(&leave_spare[first], 1);
     await_state(pool, 0, GONE);
     /* The other one too: spare 1 is on its way to park. */
     test_set(&free_abroad[1], 1);
-    while (!wsi_seats_surplus(&pool->seats)) {
-        wsi_thread_yield();
-    }
+    await_surplus(pool);
     test_set(&park_armed, 1);
     test_set(&leave_spare[1 - first], 1);
     test_await(&parking, 1);
