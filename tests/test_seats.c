@@ -165,7 +165,6 @@ static void refused_thread_is_no_spare(void **state)
     job_waits_when_no_spare_can_be_had(pool);
     assert_true(test_get(&refused) > 0);
     test_set(&refuses, 0);
-    /* And it can be had later. */
     wait_case c = {.pool = pool};
     run_beside(&c, 1);
     assert_int_equal(test_get(&c.indices), 4);
@@ -231,7 +230,6 @@ static int part_of_init(void *arg)
     return 0;
 }
 
-/* As pthread_once(), with an error instead of a hang. */
 static int user_of_init(struct ws_scope *scope, void *arg)
 {
     (void)scope;
@@ -293,7 +291,6 @@ static void stop_at_park(wsi_point point, void *object)
 static void spare_that_is_needed_while_it_parks(void **state)
 {
     (void)state;
-    /* Before any thread of the pool reads it. */
     wsi_port_ops.at_point = stop_at_park;
     wait_case c = {.pool = pool_with_spares(2, 1, UINT64_MAX)};
     run_beside(&c, 1);
