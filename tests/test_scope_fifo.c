@@ -10,7 +10,10 @@
 /* ---- order on one worker --------------------------------------------- */
 
 enum {
-    STEPS_MAX = 128
+    STEPS_MAX = 128,
+    GUESTS = 3,
+    SORTED = 6000,
+    POOLS = 10
 };
 
 typedef struct {
@@ -99,29 +102,17 @@ static void check_tens(unsigned outer, unsigned inner, bool tens_rise,
     check(outer, inner, spawn_tens, expected, 100);
 }
 
-static void fifo_order(void **state)
-{
-    (void)state;
-    check_tens(WS_SCOPE_FIFO, UINT_MAX, true, true);
-}
+#define TENS_CASE(name, outer, inner, tens_rise, ones_rise)                    \
+    static void name(void **state)                                             \
+    {                                                                          \
+        (void)state;                                                           \
+        check_tens(outer, inner, tens_rise, ones_rise);                        \
+    }
 
-static void nested_fifo_order(void **state)
-{
-    (void)state;
-    check_tens(WS_SCOPE_FIFO, WS_SCOPE_FIFO, true, true);
-}
-
-static void nested_lifo_fifo_order(void **state)
-{
-    (void)state;
-    check_tens(0, WS_SCOPE_FIFO, false, true);
-}
-
-static void nested_fifo_lifo_order(void **state)
-{
-    (void)state;
-    check_tens(WS_SCOPE_FIFO, 0, true, false);
-}
+TENS_CASE(fifo_order, WS_SCOPE_FIFO, UINT_MAX, true, true)
+TENS_CASE(nested_fifo_order, WS_SCOPE_FIFO, WS_SCOPE_FIFO, true, true)
+TENS_CASE(nested_lifo_fifo_order, 0, WS_SCOPE_FIFO, false, true)
+TENS_CASE(nested_fifo_lifo_order, WS_SCOPE_FIFO, 0, true, false)
 
 static int spawn_one_by_one(struct ws_scope *scope, void *arg)
 {
@@ -170,44 +161,38 @@ static int mix(struct ws_scope *outer, void *arg)
     return 0;
 }
 
-static void check_mixed(unsigned outer, unsigned inner, const int expected[7])
-{
-    check(outer, inner, mix, expected, 7);
-}
+#define MIXED_CASE(name, outer, inner, ...)                                    \
+    static void name(void **state)                                             \
+    {                                                                          \
+        static const int expected[7] = {__VA_ARGS__};                          \
+        (void)state;                                                           \
+        check(outer, inner, mix, expected, 7);                                 \
+    }
 
-static void mixed_lifo_order(void **state)
-{
-    static const int expected[] = {-3, 2, -2, 1, -1, 3, 0};
-    (void)state;
-    check_mixed(0, 0, expected);
-}
+MIXED_CASE(mixed_lifo_order, 0, 0, -3, 2, -2, 1, -1, 3, 0)
+MIXED_CASE(mixed_fifo_order, WS_SCOPE_FIFO, WS_SCOPE_FIFO, -1, 0, -2, 1, -3, 2,
+           3)
+MIXED_CASE(mixed_lifo_fifo_order, 0, WS_SCOPE_FIFO, -1, 2, -2, 1, -3, 3, 0)
+MIXED_CASE(mixed_fifo_lifo_order, WS_SCOPE_FIFO, 0, -3, 0, -2, 1, -1, 2, 3)
 
-static void mixed_fifo_order(void **state)
-{
-    static const int expected[] = {-1, 0, -2, 1, -3, 2, 3};
-    (void)state;
-    check_mixed(WS_SCOPE_FIFO, WS_SCOPE_FIFO, expected);
-}
-
-static void mixed_lifo_fifo_order(void **state)
-{
-    static const int expected[] = {-1, 2, -2, 1, -3, 3, 0};
-    (void)state;
-    check_mixed(0, WS_SCOPE_FIFO, expected);
-}
-
-static void mixed_fifo_lifo_order(void **state)
-{
-    static const int expected[] = {-3, 0, -2, 1, -1, 2, 3};
-    (void)state;
-    check_mixed(WS_SCOPE_FIFO, 0, expected);
-}
+#define EACH_POOL_CASE(name, check)                                            \
+    static void name(void **state)                                             \
+    {                                                                          \
+        (void)state;                                                           \
+        test_in_each_pool(check);                                              \
+    }
 
 /* ---- job k waits for job k - 1 --------------------------------------- */
 
 typedef struct {
     test_counter ended;
     uint64_t spawned;
+    uint64_t limit;       /* of that */
+    uint64_t per_spawner; /* so many does the body, and each guest, try */
+    uint64_t per_job;
+    int guests;
+    struct ws_scope *scope;
+    pthread_mutex_t lock;
 } chain;
 
 typedef struct {
@@ -215,41 +200,108 @@ typedef struct {
     uint64_t number;
 } numbered;
 
+static void spawn_numbered(struct ws_scope *scope, ws_scope_fn fn, chain *c,
+                           uint64_t number)
+{
+    const numbered n = {c, number};
+    WS_TEST_REQUIRE(ws_scope_spawn_copy(scope, fn, &n, sizeof(n)) == WS_OK);
+}
+
+static int run_link(struct ws_scope *scope, void *arg);
+
+/* Under one lock: a number, and the place in the list that goes with it. */
+static void spawn_links(struct ws_scope *scope, chain *c, uint64_t n)
+{
+    for (; n > 0; n--) {
+        WS_TEST_REQUIRE(pthread_mutex_lock(&c->lock) == 0);
+        if (c->spawned < c->limit) {
+            spawn_numbered(scope, run_link, c, c->spawned++);
+        }
+        WS_TEST_REQUIRE(pthread_mutex_unlock(&c->lock) == 0);
+    }
+}
+
 /* The jobs know their numbers: k must not start before k - 1 has. */
-static int numbered_link(struct ws_scope *scope, void *arg)
+static int run_link(struct ws_scope *scope, void *arg)
 {
     const numbered *link = arg;
-    (void)scope;
     test_await(&link->c->ended, link->number);
-    test_add(&link->c->ended, 1);
+    WS_TEST_REQUIRE(test_add(&link->c->ended, 1) == link->number);
+    spawn_links(scope, link->c, link->c->per_job);
     return 0;
 }
 
-static int spawn_chain(struct ws_scope *scope, void *arg)
+static void *spawn_as_guest(void *arg)
 {
     chain *c = arg;
-    for (uint64_t i = 0; i < c->spawned; i++) {
-        const numbered link = {c, i};
-        WS_TEST_REQUIRE(ws_scope_spawn_copy(scope, numbered_link, &link,
-                                            sizeof(link)) == WS_OK);
+    spawn_links(c->scope, c, c->per_spawner);
+    return NULL;
+}
+
+static int start_chain(struct ws_scope *scope, void *arg)
+{
+    chain *c = arg;
+    pthread_t threads[GUESTS];
+    c->scope = scope;
+    for (int i = 0; i < c->guests; i++) {
+        threads[i] = test_thread(spawn_as_guest, c);
+    }
+    /* With one guest the body lends no hand. */
+    spawn_links(scope, c, c->guests != 1 ? c->per_spawner : 0);
+    for (int i = 0; i < c->guests; i++) {
+        test_join_thread(threads[i]);
     }
     return 0;
 }
 
-static void jobs_start_in_the_order_of_their_spawns(void **state)
+static void check_chain(ws_pool *pool, chain c)
 {
-    (void)state;
-    for (unsigned workers = 1; workers <= 4; workers *= 2) {
-        for (unsigned p = WS_WAIT_ANY; p <= WS_WAIT_SUBTREE; p++) {
-            ws_pool *pool = test_pool(workers, p);
-            chain c = {.spawned = ws_test_scale(5000)};
-            assert_int_equal(ws_scope_in(pool, WS_SCOPE_FIFO, spawn_chain, &c),
-                             0);
-            assert_int_equal(test_get(&c.ended), c.spawned);
-            test_destroy(pool);
-        }
+    for (unsigned place = 0; place <= WS_SCOPE_IN_PLACE; place += 4) {
+        c.spawned = 0;
+        test_set(&c.ended, 0);
+        assert_int_equal(pthread_mutex_init(&c.lock, NULL), 0);
+        assert_int_equal(
+            ws_scope_in(pool, WS_SCOPE_FIFO | place, start_chain, &c), 0);
+        assert_int_equal(c.spawned, c.limit);
+        assert_int_equal(test_get(&c.ended), c.limit);
+        pthread_mutex_destroy(&c.lock);
     }
 }
+
+static void check_body(ws_pool *pool)
+{
+    const size_t n = ws_test_scale(5000);
+    check_chain(pool, (chain){.limit = n, .per_spawner = n});
+}
+
+static void check_jobs(ws_pool *pool)
+{
+    check_chain(
+        pool,
+        (chain){.limit = ws_test_scale(5000), .per_spawner = 3, .per_job = 2});
+}
+
+static void check_guest(ws_pool *pool)
+{
+    for (int round = 0; round < 20; round++) {
+        check_chain(pool,
+                    (chain){.limit = 100, .per_spawner = 100, .guests = 1});
+    }
+}
+
+static void check_all(ws_pool *pool)
+{
+    const size_t n = ws_test_scale(5000);
+    check_chain(pool, (chain){.limit = n,
+                              .per_spawner = n / 8 + 1,
+                              .per_job = 2,
+                              .guests = GUESTS});
+}
+
+EACH_POOL_CASE(jobs_start_in_the_order_of_their_spawns, check_body)
+EACH_POOL_CASE(jobs_that_spawn_more_start_in_order, check_jobs)
+EACH_POOL_CASE(foreign_spawns_start_in_order, check_guest)
+EACH_POOL_CASE(spawns_of_jobs_and_threads_start_in_order, check_all)
 
 /* ---- sums ------------------------------------------------------------ */
 
@@ -264,8 +316,7 @@ static int add_value(struct ws_scope *scope, void *arg)
 static int spawn_hundred(struct ws_scope *scope, void *arg)
 {
     for (uint64_t i = 0; i < 100; i++) {
-        const numbered n = {arg, i};
-        ws_scope_spawn_copy(scope, add_value, &n, sizeof(n));
+        spawn_numbered(scope, add_value, arg, i);
     }
     return 0;
 }
@@ -325,10 +376,6 @@ static void mixed_lifetime_scope_fifo(void **state)
 
 /* ---- join by scope and spawn ----------------------------------------- */
 
-enum {
-    SORTED = 6000
-};
-
 typedef struct {
     unsigned *begin;
     size_t n;
@@ -369,17 +416,9 @@ static void check_sort(ws_pool *pool)
     }
 }
 
-static void scope_join(void **state)
-{
-    (void)state;
-    test_in_each_pool(check_sort);
-}
+EACH_POOL_CASE(scope_join, check_sort)
 
 /* ---- scopes of several pools at once --------------------------------- */
-
-enum {
-    POOLS = 10
-};
 
 typedef struct {
     ws_pool *pools[POOLS];
@@ -436,41 +475,6 @@ static void nested_fifo_scopes(void **state)
     check_tower(WS_SCOPE_FIFO | WS_SCOPE_IN_PLACE);
 }
 
-/* ---- foreign threads ------------------------------------------------- */
-
-typedef struct {
-    struct ws_scope *scope;
-    chain *c;
-} guest;
-
-static void *spawn_as_guest(void *arg)
-{
-    guest *g = arg;
-    WS_TEST_REQUIRE(spawn_chain(g->scope, g->c) == 0);
-    return NULL;
-}
-
-static int host(struct ws_scope *scope, void *arg)
-{
-    guest g = {scope, arg};
-    test_join_thread(test_thread(spawn_as_guest, &g));
-    return 0;
-}
-
-static void foreign_spawns_start_in_order(void **state)
-{
-    (void)state;
-    for (unsigned workers = 1; workers <= 4; workers *= 2) {
-        ws_pool *pool = test_pool(workers, WS_WAIT_DEFAULT);
-        for (int round = 0; round < 20; round++) {
-            chain c = {.spawned = 100};
-            assert_int_equal(ws_scope_in(pool, WS_SCOPE_FIFO, host, &c), 0);
-            assert_int_equal(test_get(&c.ended), c.spawned);
-        }
-        test_destroy(pool);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fifo_order),
     cmocka_unit_test(nested_fifo_order),
@@ -483,12 +487,14 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mixed_lifo_fifo_order),
     cmocka_unit_test(mixed_fifo_lifo_order),
     cmocka_unit_test(jobs_start_in_the_order_of_their_spawns),
+    cmocka_unit_test(jobs_that_spawn_more_start_in_order),
+    cmocka_unit_test(foreign_spawns_start_in_order),
+    cmocka_unit_test(spawns_of_jobs_and_threads_start_in_order),
     cmocka_unit_test(static_scope_fifo),
     cmocka_unit_test(mixed_lifetime_scope),
     cmocka_unit_test(mixed_lifetime_scope_fifo),
     cmocka_unit_test(scope_join),
     cmocka_unit_test(nested_scopes),
     cmocka_unit_test(nested_fifo_scopes),
-    cmocka_unit_test(foreign_spawns_start_in_order),
 };
 WS_TEST_MAIN(tests)
