@@ -80,15 +80,24 @@ static bool seat_new(wsi_seats *s)
     return started;
 }
 
-static bool any_parked(const wsi_seats *s)
+/* Whether there is a spare that L3 could have: it may have parked, or parked
+ * and gone, since L3 looked. */
+static bool any_to_be_had(wsi_seats *s)
 {
+    bool parked = false;
+    bool gone = false;
     for (unsigned i = 0; i < s->n; i++) {
         /* relaxed: ordered by L4 */
-        if (wsi_u32_load_relaxed(&s->spares[i].state) == PARKED) {
-            return true;
-        }
+        uint32_t state = wsi_u32_load_relaxed(&s->spares[i].state);
+        parked = parked || state == PARKED;
+        gone = gone || state == GONE;
     }
-    return false;
+    if (gone) {
+        wsi_lock_acquire(&s->lock);
+        gone = !s->closed;
+        wsi_lock_release(&s->lock);
+    }
+    return parked || gone;
 }
 
 bool wsi_seats_lend(wsi_seats *s)
@@ -104,7 +113,7 @@ bool wsi_seats_lend(wsi_seats *s)
         }
         /* L4 */
         wsi_u32_fetch_add_acq_rel(&s->vacant, 1);
-    } while (any_parked(s) && move_vacant(s, 1, -1));
+    } while (any_to_be_had(s) && move_vacant(s, 1, -1));
     return false;
 }
 

@@ -20,7 +20,8 @@
  *   L1 vacant + 1
  *   L2 take a vacancy: vacant - 1 if it is above 0; else somebody has it
  *   L3 give it to a spare: PARKED -> TAKEN, or start a thread
- *   L4 if there was none, vacant + 1, and again while one is seen PARKED
+ *   L4 if there was none, vacant + 1, and again while one is seen PARKED or
+ *      GONE
  * Steps of a spare without work
  *   K1 TAKEN -> PARKED
  *   K2 vacant + 1 if it is below 0: parked.  Else not one too many:
@@ -28,7 +29,8 @@
  *
  * Why no vacancy stays beside a parked spare: vacant changes by
  * read-modify-writes only.  If L4 comes after K2, it sees K1, and the lender
- * tries again; if before, vacant is above 0 at K2, and the spare goes on.
+ * tries again; if before, vacant is above 0 at K2, and the spare goes on.  A
+ * spare whose thread has ended by then is seen GONE, and L3 starts it.
  *
  * Layer: core.  Checked in tests/model/model_seats.c.
  */

@@ -14,6 +14,10 @@
  *            the spare parks for that
  *   --arg 5  the pool ends while the spare parks
  *   --arg 6  nobody is parked: a thread is started, once
+ *   --arg 7  two workers lend and come back; in the end the spare is parked
+ *   --arg 8  a spare ends when it is too many, and is started again
+ *   --arg 9  the same between two lenders
+ *   --arg 10 as 4, but the spare ends instead of waiting
  */
 #include <pthread.h>
 
@@ -21,21 +25,46 @@
 #include "loom.h"
 
 enum {
-    TAKEN = 2
+    NONE = 0,
+    PARKED = 1,
+    TAKEN = 2,
+    GONE = 3
 };
 
 static wsi_seats seats;
 static wsi_seat spares[2];
 static wsi_atomic_u32 over;
+/* Under the lock of the seats, or when all other threads have been joined. */
 static unsigned n_starts;
 static bool can_start;
+static pthread_t life; /* the thread of spare 0, if it has one */
+/* Written by the spare, read after it has been joined. */
+static unsigned n_gone;
+static unsigned n_restarts;
 
+static void *spare_life(void *arg);
+
+static pthread_t begin(void *(*fn)(void *), void *arg)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, fn, arg);
+    return thread;
+}
+
+/* As start_spare() in registry.c. */
 static bool start(void *pool, unsigned spare, bool again)
 {
     (void)pool;
     LOOM_CHECK(spare == 0);
-    LOOM_CHECK(!again);
+    if (again) {
+        pthread_join(life, NULL);
+        n_restarts++;
+    }
+    LOOM_CHECK(n_restarts == n_gone);
     n_starts++;
+    if (can_start) {
+        life = begin(spare_life, NULL);
+    }
     return can_start;
 }
 
@@ -83,11 +112,38 @@ static void *spare(void *arg)
     return NULL;
 }
 
-static pthread_t begin(void *(*fn)(void *), void *arg)
+/* Works until the pool ends or it is not needed. */
+static void *spare_loop(uint64_t patience_ns)
 {
-    pthread_t thread;
-    pthread_create(&thread, NULL, fn, arg);
-    return thread;
+    while (!ended(NULL)) {
+        if (!wsi_seats_surplus(&seats)) {
+            wsi_cpu_relax();
+        } else if (wsi_seats_park(&seats, 0, patience_ns, ended, NULL) ==
+                   WSI_PARK_GONE) {
+            n_gone++;
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+static void *spare_life(void *arg)
+{
+    (void)arg;
+    return spare_loop(0);
+}
+
+static void *spare_stays(void *arg)
+{
+    (void)arg;
+    return spare_loop(UINT64_MAX);
+}
+
+static void *lend_and_return(void *arg)
+{
+    lend(arg);
+    wsi_seats_back(&seats);
+    return NULL;
 }
 
 static void set_up(unsigned n, int vacant)
@@ -124,13 +180,76 @@ static int vacant(void)
     return (int)(int32_t)wsi_u32_load_relaxed(&seats.vacant);
 }
 
+static void end(void)
+{
+    /* release: pairs with ended() */
+    wsi_u32_store_release(&over, 1);
+    wsi_seats_end(&seats);
+}
+
+/* Everybody works where he began, so the spare must have come to rest: else
+ * this goes on for ever. */
+static void rest(void)
+{
+    can_start = false;
+    set_up(1, -1);
+    pthread_t thread = begin(spare_stays, NULL);
+    pthread_t other = begin(lend_and_return, NULL);
+    lend_and_return(NULL);
+    pthread_join(other, NULL);
+    /* relaxed, both: looked at again and again */
+    while (wsi_u32_load_relaxed(&spares[0].state) != PARKED || vacant() != 0) {
+        loom_pause();
+    }
+    end();
+    pthread_join(thread, NULL);
+}
+
+/* Each thread of the spare is joined once, by start() or here. */
+static void lives(void *(*other)(void *))
+{
+    pthread_t thread;
+    can_start = true;
+    set_up(1, 0);
+    wsi_u32_init(&spares[0].state, NONE);
+    if (other != NULL) {
+        thread = begin(other, NULL);
+    }
+    if (other == NULL) {
+        lend_twice(NULL);
+    } else {
+        lend(NULL);
+        pthread_join(thread, NULL);
+    }
+    end();
+    wsi_seats_close(&seats);
+    LOOM_CHECK(wsi_seats_has_thread(&seats, 0));
+    pthread_join(life, NULL);
+    LOOM_CHECK(n_starts == n_restarts + 1);
+    LOOM_CHECK(n_gone - n_restarts <= 1);
+}
+
+/* A vacancy must not stay beside a spare that could be started. */
+static void goes_while_scanned(void)
+{
+    can_start = true;
+    set_up(1, 0);
+    life = begin(spare_life, NULL);
+    pthread_t other = begin(come_back, NULL);
+    lend(NULL);
+    pthread_join(other, NULL);
+    /* relaxed: GONE changes in lend() only */
+    LOOM_CHECK(vacant() <= 0 || wsi_u32_load_relaxed(&spares[0].state) != GONE);
+    end();
+    wsi_seats_close(&seats);
+    pthread_join(life, NULL);
+}
+
 static void the_pool_ends(void)
 {
     set_up(1, -1);
     pthread_t thread = begin(spare, &numbers[0]);
-    /* release: pairs with ended() */
-    wsi_u32_store_release(&over, 1);
-    wsi_seats_end(&seats);
+    end();
     pthread_join(thread, NULL);
 }
 
@@ -165,13 +284,27 @@ void model_main(void)
     case 5:
         the_pool_ends();
         break;
-    default:
-        set_up(1, 0);
-        wsi_u32_init(&spares[0].state, 0);
+    case 6:
         can_start = true;
+        set_up(1, 0);
+        wsi_u32_init(&spares[0].state, NONE);
         run(NULL, lend, 0);
         LOOM_CHECK(vacant() == 0);
         LOOM_CHECK(n_starts == 1);
+        end();
+        pthread_join(life, NULL);
+        break;
+    case 7:
+        rest();
+        break;
+    case 8:
+        lives(NULL);
+        break;
+    case 9:
+        lives(lend_and_return);
+        break;
+    default:
+        goes_while_scanned();
         break;
     }
 }
