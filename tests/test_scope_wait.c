@@ -385,6 +385,37 @@ static void only_the_body_waits(void **state)
     in_each_scope(wait_wrongly, 1);
 }
 
+static int ask_only(struct ws_scope *scope, void *arg)
+{
+    waiting *w = arg;
+    for (int i = 0; i < 5; i++) {
+        ws_scope_spawn(scope, add_one, w);
+    }
+    if (w->flags & WS_SCOPE_IN_PLACE) {
+        return 0;
+    }
+    /* The only worker is here. */
+    for (int i = 0; i < 5; i++) {
+        WS_TEST_REQUIRE(ws_scope_wait_until(scope, 0) == WS_ETIMEDOUT);
+    }
+    WS_TEST_REQUIRE(test_get(&w->runs) == 0);
+    return 0;
+}
+
+static void deadline_in_the_past_begins_no_job(void **state)
+{
+    (void)state;
+    for (unsigned p = WS_WAIT_ANY; p <= WS_WAIT_SUBTREE; p++) {
+        ws_pool *pool = test_pool(1, p);
+        for (unsigned flags = 0; flags <= 7; flags++) {
+            waiting w = {.pool = pool, .flags = flags};
+            assert_int_equal(ws_scope_in(pool, flags, ask_only, &w), 0);
+            assert_int_equal(test_get(&w.runs), 5);
+        }
+        test_destroy(pool);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(all_jobs_are_done_after_a_wait),
     cmocka_unit_test(jobs_of_foreign_threads_are_done_after_a_wait),
@@ -395,5 +426,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(frame_goes_after_a_wait_with_a_deadline),
     cmocka_unit_test(waiter_helps),
     cmocka_unit_test(only_the_body_waits),
+    cmocka_unit_test(deadline_in_the_past_begins_no_job),
 };
 WS_TEST_MAIN(tests)

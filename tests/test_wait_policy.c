@@ -99,11 +99,11 @@ static void lock_is_safe_across_a_wait(void **state)
     for (unsigned workers = 1; workers <= 4; workers *= 2) {
         ws_pool *pool = test_pool(workers, WS_WAIT_SUBTREE);
         make_mutex();
-        for (size_t i = 0; i < rounds / 4; i++) {
+        for (size_t i = 0; i < rounds; i++) {
             assert_int_equal(ws_pool_install(pool, open_outer, NULL), 0);
         }
         assert_int_equal(test_get(&deadlocks), 0);
-        assert_int_equal(test_get(&bodies), rounds / 4 * 16);
+        assert_int_equal(test_get(&bodies), rounds * 16);
         pthread_mutex_destroy(&mutex);
         test_destroy(pool);
     }

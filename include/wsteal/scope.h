@@ -98,9 +98,11 @@ WS_API int ws_in_place_scope_fifo(ws_scope_fn body, void *arg);
  * Thread: any thread, while the scope is open: from its body, from its jobs,
  * or from a thread that one of those waits for.
  * Blocks: no.
- * May run other jobs: no; runs `fn` itself, before it returns, where memory
- * is out.
- * May allocate: at most once in a thousand spawns.
+ * May run other jobs: no.  Where memory is out it runs fn itself, before it
+ * returns; in a FIFO scope those that were spawned before, in their order.
+ * May allocate: at most once in a thousand spawns; once per spawn on a thread
+ * under a token (cancel.h) that the thread which opened the scope was not
+ * under, unless ws_with_token() was called inside the scope.
  * Owns: nothing; `arg` must live until the job is done.
  * Returns: WS_OK, also when the job is dropped; WS_EINVAL (a NULL scope or
  * fn).  The job's own code goes to the scope.
@@ -167,7 +169,8 @@ WS_API int ws_scope_wait(struct ws_scope *scope);
 /**
  * ws_scope_wait() that gives up when ws_clock_ns() reaches `deadline_ns`.  It
  * helps while it waits; a job that it has begun is not interrupted, so it can
- * return late by the length of one job.
+ * return late by the length of one job.  With a deadline in the past it only
+ * asks.
  *
  * Thread, Blocks, May run other jobs, May allocate, Owns: as ws_scope_wait().
  * Returns: WS_OK: no job is left; WS_ETIMEDOUT: some are, the scope goes on as

@@ -23,8 +23,8 @@ typedef struct {
     ws_broadcast_fn fn;
     void *arg;
     struct ws_scope *scope;     /* of ws_scope_spawn_broadcast(), or NULL */
-    const wsi_context *context; /* of the waiting caller, or NULL */
-    ws_token *token;            /* of a detached one; a share, or NULL */
+    const wsi_context *context; /* of the caller, scope, or the root */
+    ws_token *token;            /* in force besides; a share, or NULL */
     int *codes;                 /* of the waiting caller, or NULL */
     wsi_gate *gate;             /* of the waiting caller, or NULL */
     wsi_atomic_u32 left;        /* workers that have not run it */
@@ -96,9 +96,13 @@ static int run_fn(announcement *all, wsi_worker *w)
     const ws_broadcast_ctx ctx = {w->index, w->pool->n_workers, all->scope};
     wsi_context own;
     const wsi_context *context = all->context;
-    if (context == NULL) {
-        wsi_context_init(&own, &wsi_context_root, all->token);
+    if (all->token != NULL) {
+        wsi_context_init(&own, context, all->token);
         context = &own;
+    }
+    if (all->scope != NULL && wsi_scope_stopped(all->scope, context)) {
+        wsi_scope_note_dropped(all->scope);
+        return 0;
     }
     const wsi_context *outer = wsi_context_switch(context);
     int code = all->fn(&ctx, all->arg);
@@ -111,11 +115,7 @@ static void run_call(wsi_job *job, wsi_worker *w)
     announcement *all = ((call *)(void *)job)->all;
     struct ws_scope *scope = all->scope;
     wsi_slab_free(&w->pool->small, &w->small, job);
-    if (scope != NULL && wsi_scope_stopped(scope)) {
-        wsi_scope_note_dropped(scope);
-    } else {
-        report(all, w, run_fn(all, w));
-    }
+    report(all, w, run_fn(all, w));
     /* acq_rel: the last one comes after all that the others did */
     if (wsi_u32_fetch_sub_acq_rel(&all->left, 1) == 1) {
         finish(all);
@@ -169,7 +169,8 @@ static void post_letters(ws_pool *pool, wsi_letter *letters)
 static void init(announcement *all, ws_pool *pool, ws_broadcast_fn fn,
                  void *arg)
 {
-    *all = (announcement){.pool = pool, .fn = fn, .arg = arg};
+    *all = (announcement){
+        .pool = pool, .fn = fn, .arg = arg, .context = &wsi_context_root};
     wsi_u32_init(&all->left, pool->n_workers);
     wsi_u64_init(&all->code, NO_CODE);
 }
@@ -243,7 +244,6 @@ static bool announce(const announcement *like)
         wsi_slab_free(&pool->large, cache_of(pool, true), all);
         return false;
     }
-    wsi_token_retain(all->token);
     if (all->scope != NULL) {
         wsi_scope_hold(all->scope, pool->n_workers);
     }
@@ -264,8 +264,10 @@ int ws_spawn_broadcast(ws_pool *pool, ws_broadcast_fn fn, void *arg)
     announcement like;
     init(&like, pool, fn, arg);
     like.token = wsi_context_current()->token;
+    wsi_token_retain(like.token);
     bool posted = announce(&like);
     if (!posted) {
+        wsi_token_release(like.token);
         wsi_pool_leave(pool);
     }
     wsi_pool_release(pool);
@@ -287,15 +289,24 @@ int ws_scope_spawn_broadcast(struct ws_scope *scope, ws_broadcast_fn fn,
         return WS_EINVAL;
     }
     announcement like = {.fn = fn, .arg = arg};
-    if (scope->pool == NULL || wsi_scope_stopped(scope)) {
-        wsi_scope_run(scope, broadcast_here, &like, NULL);
+    if (scope->pool == NULL || wsi_scope_stopped(scope, scope->context)) {
+        wsi_scope_run_inline(scope, broadcast_here, &like, NULL);
         return WS_OK;
     }
     init(&like, scope->pool, fn, arg);
     like.scope = scope;
     like.context = scope->context;
+    if (!wsi_scope_knows_token(scope)) {
+        like.token = wsi_scope_token(scope);
+        if (like.token == NULL) {
+            return WS_ENOMEM;
+        }
+    }
     wsi_pool_retain(like.pool);
     bool posted = announce(&like);
+    if (!posted) {
+        wsi_token_release(like.token);
+    }
     wsi_pool_release(like.pool);
     return posted ? WS_OK : WS_ENOMEM;
 }

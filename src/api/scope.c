@@ -25,7 +25,7 @@ static int run_open(const opening *o, ws_pool *pool)
     struct ws_scope scope;
     wsi_scope_open(&scope, pool, o->flags);
     int code = WS_ECANCELED;
-    if (!wsi_scope_stopped(&scope)) {
+    if (!wsi_scope_stopped(&scope, scope.context)) {
         const wsi_context *outer = wsi_context_switch(scope.context);
         code = o->body(&scope, o->arg);
         wsi_context_switch(outer);
@@ -117,8 +117,7 @@ int ws_scope_wait(struct ws_scope *scope)
 
 int ws_scope_wait_until(struct ws_scope *scope, uint64_t deadline_ns)
 {
-    if (scope == NULL || scope->thread != &wsi_current_worker ||
-        (scope->opener != NULL && scope->opener->depth != scope->depth)) {
+    if (scope == NULL || !wsi_scope_in_body(scope)) {
         return WS_EINVAL;
     }
     return wsi_scope_wait(scope, deadline_ns) ? WS_OK : WS_ETIMEDOUT;

@@ -3,7 +3,8 @@
  * scope_spawn.c: ws_scope_spawn and its forms.
  *
  * A job is a slab node, freed on the worker that ran it: a small one before the
- * job is called, a large one, which holds the copy of the argument, after.
+ * job is called, a large one, which holds the copy of the argument, a drop
+ * callback or a token, after.
  *
  * Layer: api.
  */
@@ -25,14 +26,17 @@ static void run_small(wsi_job *job, wsi_worker *w)
 {
     wsi_task copy = *(wsi_task *)(void *)job;
     struct ws_scope *scope = copy.in.scope;
+    const wsi_scope_call call = {copy.fn.scoped, copy.arg, NULL,
+                                 scope->context};
     (void)w;
     wsi_slab_free(&scope->pool->small, cache_of(scope->pool, false), job);
-    wsi_scope_run(scope, copy.fn.scoped, copy.arg, NULL);
+    wsi_scope_run(scope, &call);
     wsi_scope_done(scope);
 }
 
 static void free_large(ws_pool *pool, wsi_large_task *large)
 {
+    wsi_token_release(large->token);
     wsi_mem_free(large->block);
     wsi_slab_free(&pool->large, cache_of(pool, true), large);
 }
@@ -42,8 +46,15 @@ static void run_large(wsi_job *job, wsi_worker *w)
     wsi_large_task *large = (wsi_large_task *)(void *)job;
     struct ws_scope *scope = large->task.in.scope;
     ws_pool *pool = scope->pool;
+    wsi_context own;
+    wsi_scope_call call = {large->task.fn.scoped, large->task.arg, large->drop,
+                           scope->context};
     (void)w;
-    wsi_scope_run(scope, large->task.fn.scoped, large->task.arg, large->drop);
+    if (large->token != NULL) {
+        wsi_context_init(&own, scope->context, large->token);
+        call.context = &own;
+    }
+    wsi_scope_run(scope, &call);
     free_large(pool, large);
     wsi_scope_done(scope);
 }
@@ -51,10 +62,98 @@ static void run_large(wsi_job *job, wsi_worker *w)
 static const wsi_job_kind small_kind = {run_small};
 static const wsi_job_kind large_kind = {run_large};
 
+/* What is to be spawned. */
+typedef struct {
+    ws_scope_fn fn;
+    void *arg;
+    ws_drop_fn drop;     /* or NULL */
+    const void *copy_of; /* or NULL */
+    size_t size;
+} spawning;
+
 /* Jobs that need no queue, or can have none. */
-static bool runs_at_once(struct ws_scope *scope)
+static bool runs_at_once(const struct ws_scope *scope)
 {
-    return scope->pool == NULL || wsi_scope_stopped(scope);
+    return scope->pool == NULL || wsi_scope_stopped(scope, scope->context);
+}
+
+static bool queue_small(struct ws_scope *scope, ws_scope_fn fn, void *arg)
+{
+    wsi_task *task =
+        wsi_slab_alloc(&scope->pool->small, cache_of(scope->pool, false));
+    if (task == NULL) {
+        return false;
+    }
+    task->job.kind = &small_kind;
+    task->fn.scoped = fn;
+    task->arg = arg;
+    wsi_scope_add(scope, task);
+    return true;
+}
+
+/* False: memory is out. */
+static bool fill(wsi_large_task *large, const struct ws_scope *scope,
+                 const spawning *s)
+{
+    if (!wsi_scope_knows_token(scope)) {
+        large->token = wsi_scope_token(scope);
+        if (large->token == NULL) {
+            return false;
+        }
+    }
+    return s->copy_of == NULL || wsi_task_copy(large, s->copy_of, s->size);
+}
+
+static bool queue_large(struct ws_scope *scope, const spawning *s)
+{
+    wsi_large_task *large =
+        wsi_slab_alloc(&scope->pool->large, cache_of(scope->pool, true));
+    if (large == NULL) {
+        return false;
+    }
+    large->task.job.kind = &large_kind;
+    large->task.fn.scoped = s->fn;
+    large->task.arg = s->arg;
+    large->token = NULL;
+    large->drop = s->drop;
+    large->block = NULL;
+    if (!fill(large, scope, s)) {
+        free_large(scope->pool, large);
+        return false;
+    }
+    wsi_scope_add(scope, &large->task);
+    return true;
+}
+
+/* With a copy on this stack or from the heap. */
+static int run_inline_with_copy(struct ws_scope *scope, const spawning *s)
+{
+    _Alignas(16) char small[WSI_TASK_COPY_MAX];
+    void *copy = s->size <= sizeof(small) ? small : wsi_mem_alloc(16, s->size);
+    if (copy == NULL) {
+        return WS_ENOMEM;
+    }
+    if (s->size > 0) {
+        memcpy(copy, s->copy_of, s->size);
+    }
+    wsi_scope_run_inline(scope, s->fn, copy, NULL);
+    if (copy != small) {
+        wsi_mem_free(copy);
+    }
+    return WS_OK;
+}
+
+/* All but the plainest case. */
+static int spawn(struct ws_scope *scope, const spawning *s)
+{
+    if (!runs_at_once(scope) && queue_large(scope, s)) {
+        return WS_OK;
+    }
+    if (s->copy_of != NULL) {
+        return run_inline_with_copy(scope, s);
+    }
+    wsi_scope_run_inline(scope, s->fn, s->arg, s->drop);
+    return WS_OK;
 }
 
 int ws_scope_spawn(struct ws_scope *scope, ws_scope_fn fn, void *arg)
@@ -62,93 +161,35 @@ int ws_scope_spawn(struct ws_scope *scope, ws_scope_fn fn, void *arg)
     if (scope == NULL || fn == NULL) {
         return WS_EINVAL;
     }
-    wsi_task *task = NULL;
-    if (!runs_at_once(scope)) {
-        task =
-            wsi_slab_alloc(&scope->pool->small, cache_of(scope->pool, false));
-    }
-    if (task != NULL) {
-        task->job.kind = &small_kind;
-        task->fn.scoped = fn;
-        task->arg = arg;
-        if (wsi_scope_add(scope, task)) {
+    if (!runs_at_once(scope) && wsi_scope_knows_token(scope)) {
+        if (queue_small(scope, fn, arg)) {
             return WS_OK;
         }
-        wsi_slab_free(&scope->pool->small, cache_of(scope->pool, false), task);
+        wsi_scope_run_inline(scope, fn, arg, NULL);
+        return WS_OK;
     }
-    wsi_scope_run(scope, fn, arg, NULL);
-    return WS_OK;
-}
-
-/* A large task without its argument, or NULL. */
-static wsi_large_task *large_task(struct ws_scope *scope, ws_scope_fn fn)
-{
-    wsi_large_task *large =
-        wsi_slab_alloc(&scope->pool->large, cache_of(scope->pool, true));
-    if (large != NULL) {
-        large->task.job.kind = &large_kind;
-        large->task.fn.scoped = fn;
-        large->token = NULL;
-        large->drop = NULL;
-        large->block = NULL;
-    }
-    return large;
+    const spawning s = {.fn = fn, .arg = arg};
+    return spawn(scope, &s);
 }
 
 int ws_scope_spawn_or_drop(struct ws_scope *scope, ws_scope_fn fn, void *arg,
                            ws_drop_fn drop)
 {
+    const spawning s = {.fn = fn, .arg = arg, .drop = drop};
     if (scope == NULL || fn == NULL || drop == NULL) {
         return WS_EINVAL;
     }
-    wsi_large_task *large = runs_at_once(scope) ? NULL : large_task(scope, fn);
-    if (large != NULL) {
-        large->task.arg = arg;
-        large->drop = drop;
-        if (wsi_scope_add(scope, &large->task)) {
-            return WS_OK;
-        }
-        free_large(scope->pool, large);
-    }
-    wsi_scope_run(scope, fn, arg, drop);
-    return WS_OK;
-}
-
-/* Runs the job now, with a copy on this stack or from the heap. */
-static int run_copy_now(struct ws_scope *scope, ws_scope_fn fn, const void *arg,
-                        size_t size)
-{
-    _Alignas(16) char small[WSI_TASK_COPY_MAX];
-    void *copy = size <= sizeof(small) ? small : wsi_mem_alloc(16, size);
-    if (copy == NULL) {
-        return WS_ENOMEM;
-    }
-    if (size > 0) {
-        memcpy(copy, arg, size);
-    }
-    wsi_scope_run(scope, fn, copy, NULL);
-    if (copy != small) {
-        wsi_mem_free(copy);
-    }
-    return WS_OK;
+    return spawn(scope, &s);
 }
 
 int ws_scope_spawn_copy(struct ws_scope *scope, ws_scope_fn fn, const void *arg,
                         size_t size)
 {
+    /* An empty copy is a copy, too. */
+    const spawning s = {
+        .fn = fn, .copy_of = arg != NULL ? arg : "", .size = size};
     if (scope == NULL || fn == NULL || (arg == NULL && size > 0)) {
         return WS_EINVAL;
     }
-    wsi_large_task *large = runs_at_once(scope) ? NULL : large_task(scope, fn);
-    if (large != NULL) {
-        bool copied = wsi_task_copy(large, arg, size);
-        if (copied && wsi_scope_add(scope, &large->task)) {
-            return WS_OK;
-        }
-        free_large(scope->pool, large);
-        if (!copied) {
-            return WS_ENOMEM;
-        }
-    }
-    return run_copy_now(scope, fn, arg, size);
+    return spawn(scope, &s);
 }

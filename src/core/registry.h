@@ -77,7 +77,7 @@ struct wsi_worker {
     wsi_latch terminate;
     wsi_atomic_u64 serving; /* scope of what the deque holds, or 0: subtree.c */
     wsi_atomic_u32 mixed;   /* 1: the deque may hold jobs of several subtrees */
-    wsi_atomic_u32 called;  /* 1: mail, or a guest for its scope, has come */
+    wsi_atomic_u32 called;  /* 1: mail, or a job for its inbox, has come */
     wsi_atomic_u32 stuck;   /* 1: it waits, and no spare could take its seat */
     wsi_counters counters;
 };

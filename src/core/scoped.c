@@ -15,13 +15,8 @@
 
 #define BIAS ((uint64_t)1 << 62)
 
-typedef struct {
-    wsi_letter letter;
-    wsi_job *job;
-    wsi_atomic_u32 claims;
-} guest;
-
-_Static_assert(sizeof(guest) <= WSI_SLAB_SMALL, "a guest is one node");
+/* Inline jobs on the stack of this thread. */
+static WSI_THREAD_LOCAL unsigned inline_jobs;
 
 static void run_ticket(wsi_job *ticket, wsi_worker *w);
 static const wsi_job_kind ticket_kind = {run_ticket};
@@ -35,6 +30,7 @@ void wsi_scope_open(struct ws_scope *scope, ws_pool *pool, unsigned flags)
     scope->opener = w;
     scope->thread = &wsi_current_worker;
     scope->depth = w != NULL ? w->depth : 0;
+    scope->inlined = inline_jobs;
     scope->flags = flags;
     scope->id = w != NULL && w->pool == pool ? ++w->n_scopes : 0;
     scope->mark = w != NULL ? wsi_deque_mark(&w->deque) : 0;
@@ -51,7 +47,7 @@ void wsi_scope_open(struct ws_scope *scope, ws_pool *pool, unsigned flags)
     if (flags & WS_SCOPE_FIFO) {
         wsi_fifo_init(&scope->fifo, &ticket_kind);
     }
-    wsi_mail_init(&scope->guests);
+    wsi_ptr_init(&scope->inbox, NULL);
     wsi_gate_init(&scope->gate, pool);
 }
 
@@ -127,22 +123,22 @@ void wsi_scope_note_dropped(struct ws_scope *scope)
     wsi_u32_store_relaxed(&scope->dropped, 1);
 }
 
-bool wsi_scope_stopped(const struct ws_scope *scope)
+bool wsi_scope_stopped(const struct ws_scope *scope, const wsi_context *context)
 {
     return (scope->flags & WS_SCOPE_FAIL_FAST) != 0 &&
-           wsi_context_stopped(scope->context);
+           wsi_context_stopped(context);
 }
 
 /* ---- running --------------------------------------------------------- */
 
-static int call(struct ws_scope *scope, ws_scope_fn fn, void *arg)
+static int make(struct ws_scope *scope, const wsi_scope_call *call)
 {
     int code;
-    if (wsi_context_current() == scope->context) {
-        return fn(scope, arg);
+    if (wsi_context_current() == call->context) {
+        return call->fn(scope, call->arg);
     }
-    const wsi_context *outer = wsi_context_switch(scope->context);
-    code = fn(scope, arg);
+    const wsi_context *outer = wsi_context_switch(call->context);
+    code = call->fn(scope, call->arg);
     wsi_context_switch(outer);
     return code;
 }
@@ -150,115 +146,88 @@ static int call(struct ws_scope *scope, ws_scope_fn fn, void *arg)
 /* The same on a worker whose deque is empty: who waits for the scope may
  * leapfrog into it.  With nothing below on the stack that stays so until the
  * worker begins another job with an empty deque. */
-static int call_serving(struct ws_scope *scope, wsi_worker *w, ws_scope_fn fn,
-                        void *arg)
+static int make_serving(struct ws_scope *scope, wsi_worker *w,
+                        const wsi_scope_call *call)
 {
     uint64_t outer = wsi_worker_serve(w, scope->id);
-    int code = call(scope, fn, arg);
+    int code = make(scope, call);
     if (w->depth > 1) {
         wsi_worker_serve(w, outer);
     }
     return code;
 }
 
-void wsi_scope_run(struct ws_scope *scope, ws_scope_fn fn, void *arg,
-                   ws_drop_fn drop)
+void wsi_scope_run(struct ws_scope *scope, const wsi_scope_call *call)
 {
     wsi_worker *w = wsi_current_worker;
-    if (wsi_scope_stopped(scope)) {
+    if (wsi_scope_stopped(scope, call->context)) {
         wsi_scope_note_dropped(scope);
-        if (drop != NULL) {
-            drop(arg);
+        if (call->drop != NULL) {
+            call->drop(call->arg);
         }
     } else if (w == NULL || w->pool != scope->pool ||
                wsi_deque_len(&w->deque) != 0) {
-        wsi_scope_note(scope, call(scope, fn, arg));
+        wsi_scope_note(scope, make(scope, call));
     } else {
-        wsi_scope_note(scope, call_serving(scope, w, fn, arg));
+        wsi_scope_note(scope, make_serving(scope, w, call));
     }
+}
+
+/* ---- running on the thread that spawns ------------------------------- */
+
+static void run_job_inline(wsi_job *job)
+{
+    inline_jobs++;
+    job->kind->run(job, wsi_current_worker);
+    inline_jobs--;
+}
+
+/* What must start before a job of a FIFO scope that is not in the list.  The
+ * tickets stay, and keep the scope open: each of these jobs counts again. */
+static void run_older_ones(struct ws_scope *scope)
+{
+    wsi_task *task;
+    while ((task = wsi_fifo_take(&scope->fifo)) != NULL) {
+        wsi_scope_hold(scope, 1);
+        task->in.scope = scope;
+        run_job_inline(&task->job);
+    }
+}
+
+void wsi_scope_run_inline(struct ws_scope *scope, ws_scope_fn fn, void *arg,
+                          ws_drop_fn drop)
+{
+    wsi_context own;
+    ws_token *token = NULL;
+    wsi_scope_call call = {fn, arg, drop, scope->context};
+    if (!wsi_scope_knows_token(scope)) {
+        token = wsi_scope_token(scope);
+        /* Where memory is out, the token of this thread stands alone. */
+        wsi_context_init(&own, scope->context,
+                         token != NULL ? token : wsi_context_current()->token);
+        call.context = &own;
+    }
+    /* The scope may be waited for while another thread is in here. */
+    wsi_scope_hold(scope, 1);
+    if ((scope->flags & WS_SCOPE_FIFO) != 0 &&
+        !wsi_scope_stopped(scope, call.context)) {
+        run_older_ones(scope);
+    }
+    inline_jobs++;
+    wsi_scope_run(scope, &call);
+    inline_jobs--;
+    wsi_scope_done(scope);
+    wsi_token_release(token);
+}
+
+bool wsi_scope_in_body(const struct ws_scope *scope)
+{
+    return scope->thread == &wsi_current_worker &&
+           scope->inlined == inline_jobs &&
+           (scope->opener == NULL || scope->opener->depth == scope->depth);
 }
 
 /* ---- queueing -------------------------------------------------------- */
-
-/* Whoever comes second: the job runs, or has run, elsewhere. */
-static void free_guest(ws_pool *pool, guest *g)
-{
-    wsi_worker *w = wsi_current_worker;
-    bool inside = w != NULL && w->pool == pool;
-    wsi_slab_free(&pool->small, inside ? &w->small : NULL, g);
-}
-
-static void run_guest(wsi_job *job, wsi_worker *w)
-{
-    guest *g = (guest *)(void *)job;
-    wsi_job *real = g->job;
-    /* acq_rel: the second comes after the first has read the record */
-    if (wsi_u32_fetch_add_acq_rel(&g->claims, 1) == 0) {
-        real->kind->run(real, w);
-    } else {
-        free_guest(w->pool, g);
-    }
-}
-
-static const wsi_job_kind guest_kind = {run_guest};
-
-/* What the injector still refers to, or what it has run. */
-static void see_guests_off(struct ws_scope *scope)
-{
-    wsi_letter *letter;
-    while ((letter = wsi_mail_take(&scope->guests)) != NULL) {
-        guest *g = (guest *)(void *)letter;
-        /* acq_rel: as in run_guest(); all jobs have run, so we are second */
-        wsi_u32_fetch_add_acq_rel(&g->claims, 1);
-        free_guest(scope->pool, g);
-    }
-}
-
-/* Where the opener can find it too.  False: out of memory. */
-static bool add_guest(struct ws_scope *scope, wsi_job *job)
-{
-    ws_pool *pool = scope->pool;
-    unsigned opener = scope->opener->index;
-    guest *g = wsi_slab_alloc(&pool->small, NULL);
-    if (g == NULL) {
-        return false;
-    }
-    g->letter.job.kind = &guest_kind;
-    g->job = job;
-    wsi_u32_init(&g->claims, 0);
-    /* In this order: once a worker can run it, the scope may end. */
-    wsi_mail_post(&scope->guests, &g->letter);
-    bool queued = wsi_pool_inject(pool, &g->letter.job);
-    /* acq_rel: as in run_guest(); we hold the injector's reference */
-    if (!queued && wsi_u32_fetch_add_acq_rel(&g->claims, 1) != 0) {
-        /* The opener was faster and has run it. */
-        free_guest(pool, g);
-        queued = true;
-    }
-    wsi_pool_call(pool, opener);
-    return queued;
-}
-
-/* From a thread that is no worker of the scope's pool. */
-static bool push_from_outside(struct ws_scope *scope, wsi_job *job)
-{
-    ws_pool *pool = scope->pool;
-    const wsi_worker *opener = scope->opener;
-    /* Once the job is queued, scope and pool may end under us. */
-    wsi_pool_retain(pool);
-    bool queued = opener != NULL && opener->pool == pool
-                      ? add_guest(scope, job)
-                      : wsi_pool_inject(pool, job);
-    wsi_pool_release(pool);
-    return queued;
-}
-
-static bool push(struct ws_scope *scope, wsi_job *job)
-{
-    wsi_worker *w = wsi_current_worker;
-    return w != NULL && w->pool == scope->pool ? wsi_worker_push(w, job)
-                                               : push_from_outside(scope, job);
-}
 
 static void run_ticket(wsi_job *ticket, wsi_worker *w)
 {
@@ -266,26 +235,44 @@ static void run_ticket(wsi_job *ticket, wsi_worker *w)
         (struct ws_scope *)(void *)((char *)ticket -
                                     offsetof(struct ws_scope, fifo.ticket));
     wsi_task *task = wsi_fifo_take(&scope->fifo);
+    if (task == NULL) {
+        /* run_older_ones() took the job that came with this ticket. */
+        wsi_scope_done(scope);
+        return;
+    }
     task->in.scope = scope;
     task->job.kind->run(&task->job, w);
 }
 
-bool wsi_scope_add(struct ws_scope *scope, wsi_task *task)
+/* From a thread that is no worker of the scope's pool. */
+static void add_from_outside(struct ws_scope *scope, wsi_task *task)
 {
+    ws_pool *pool = scope->pool;
+    /* Once the job is queued, scope and pool may end under us. */
+    wsi_pool_retain(pool);
+    wsi_job *job = wsi_inbox_add(scope, task);
+    if (job != NULL) {
+        run_job_inline(job);
+    }
+    wsi_pool_release(pool);
+}
+
+void wsi_scope_add(struct ws_scope *scope, wsi_task *task)
+{
+    wsi_worker *w = wsi_current_worker;
+    wsi_job *job = &task->job;
     wsi_scope_hold(scope, 1);
     if (scope->flags & WS_SCOPE_FIFO) {
+        job = &scope->fifo.ticket;
         wsi_fifo_add(&scope->fifo, task);
-        if (!push(scope, &scope->fifo.ticket)) {
-            run_ticket(&scope->fifo.ticket, wsi_current_worker);
-        }
-        return true;
+    } else {
+        task->in.scope = scope;
     }
-    task->in.scope = scope;
-    if (!push(scope, &task->job)) {
-        wsi_scope_done(scope);
-        return false;
+    if (w == NULL || w->pool != scope->pool) {
+        add_from_outside(scope, task);
+    } else if (!wsi_worker_push(w, job)) {
+        run_job_inline(job);
     }
-    return true;
 }
 
 /* ---- waiting --------------------------------------------------------- */
@@ -324,7 +311,7 @@ static bool wait_for_gate(struct ws_scope *scope, uint64_t deadline_ns)
         .latch = &scope->gate.latch,
         .mark = inside ? scope->mark : wsi_deque_mark(&w->deque),
         .scope = scope->id,
-        .guests = inside ? &scope->guests : NULL,
+        .host = inside ? scope : NULL,
         .deadline_ns = deadline_ns,
     };
     return wsi_worker_wait(w, &waiting);
@@ -358,7 +345,7 @@ bool wsi_scope_wait(struct ws_scope *scope, uint64_t deadline_ns)
 
 int wsi_scope_close(struct ws_scope *scope, int code)
 {
-    see_guests_off(scope);
+    wsi_inbox_close(scope);
     if (code != 0) {
         return code;
     }

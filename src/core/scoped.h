@@ -14,10 +14,15 @@
  * waits, the opener *settles*: it moves `local` to `pending` and takes BIAS
  * away; whoever then brings `pending` to 0 was the last.
  *
- * Guests.  A job that a foreign thread spawns stands in the pool's injector and
- * in the scope's own list, so that the opener can run it without touching jobs
- * of others.  Two references to one record {claims}: who comes first runs the
- * job, who comes second frees the record, which may be after the scope.
+ * Jobs from threads outside the pool come through the inbox (inbox.h).
+ *
+ * Tokens.  A scope's jobs run in the context in which it was opened.  A thread
+ * that spawns under a token which that context does not know gives the job a
+ * token of its own, which stands for both, and the job runs in a context that
+ * is inside the scope's.
+ *
+ * Memory out.  What cannot be queued runs on the thread that spawns it; such a
+ * job is *inline*, and may not wait for the scope: `inline_jobs` tells.
  *
  * Layer: core.  See src/README.md, "Scope".
  */
@@ -31,7 +36,7 @@
 #include "core/context.h"
 #include "core/fifo.h"
 #include "core/gate.h"
-#include "core/mail.h"
+#include "core/inbox.h"
 #include "core/record.h"
 
 struct ws_scope {
@@ -39,6 +44,7 @@ struct ws_scope {
     wsi_worker *opener; /* constant; NULL: a foreign thread */
     const void *thread; /* constant; identifies the opener's thread */
     unsigned depth;     /* constant; of the opener when it opened the scope */
+    unsigned inlined;   /* constant; inline jobs on its stack at that time */
     unsigned flags;     /* constant */
     uint64_t id;        /* constant; unique in the pool, 0: nobody leapfrogs */
     uint64_t mark;      /* constant; of the opener's deque */
@@ -50,7 +56,7 @@ struct ws_scope {
     wsi_atomic_u32 code;    /* the first code of a job that is not 0 */
     wsi_atomic_u32 dropped; /* 1: a job was */
     wsi_fifo fifo;          /* jobs of a FIFO scope that have not started */
-    wsi_mail guests;
+    wsi_atomic_ptr inbox;   /* NULL: nothing came from outside yet */
     wsi_gate gate;
 };
 
@@ -63,8 +69,9 @@ bool wsi_scope_wait(struct ws_scope *scope, uint64_t deadline_ns);
 /* The code of a scope whose body returned `code`, when no job is left. */
 int wsi_scope_close(struct ws_scope *scope, int code);
 
-/* Whether a job must be dropped instead of run. */
-bool wsi_scope_stopped(const struct ws_scope *scope);
+/* Whether jobs of that context must be dropped instead of run. */
+bool wsi_scope_stopped(const struct ws_scope *scope,
+                       const wsi_context *context);
 
 /* Records that one was. */
 void wsi_scope_note_dropped(struct ws_scope *scope);
@@ -76,13 +83,41 @@ void wsi_scope_note(struct ws_scope *scope, int code);
 void wsi_scope_hold(struct ws_scope *scope, uint64_t n);
 void wsi_scope_done(struct ws_scope *scope);
 
-/* Queues a task whose kind is set, for any worker of the pool.  False: out of
- * memory, nothing changed. */
-bool wsi_scope_add(struct ws_scope *scope, wsi_task *task);
+/* Queues a task whose kind is set, for any worker of the pool; where memory is
+ * out, runs it, or in a FIFO scope the oldest one. */
+void wsi_scope_add(struct ws_scope *scope, wsi_task *task);
 
-/* Runs fn(scope, arg), or drop(arg) if that is not NULL when the scope has
- * stopped, on the calling thread. */
-void wsi_scope_run(struct ws_scope *scope, ws_scope_fn fn, void *arg,
-                   ws_drop_fn drop);
+/* A call that the scope makes: fn(scope, arg), or drop(arg) if that is not NULL
+ * and the scope, or the context, has stopped. */
+typedef struct {
+    ws_scope_fn fn;
+    void *arg;
+    ws_drop_fn drop;
+    const wsi_context *context; /* the scope's, or one inside it */
+} wsi_scope_call;
+
+/* Makes it as a job of the scope that was queued. */
+void wsi_scope_run(struct ws_scope *scope, const wsi_scope_call *call);
+
+/* The same on the thread that spawns, for which there is no record. */
+void wsi_scope_run_inline(struct ws_scope *scope, ws_scope_fn fn, void *arg,
+                          ws_drop_fn drop);
+
+/* Whether the calling thread is the opener's, and not inside a job. */
+bool wsi_scope_in_body(const struct ws_scope *scope);
+
+/* The calling thread is under no token that jobs of the scope are not under. */
+static inline bool wsi_scope_knows_token(const struct ws_scope *scope)
+{
+    const wsi_context *current = wsi_context_current();
+    return current == scope->context || current->token == NULL ||
+           current->token == scope->context->token;
+}
+
+/* If it is, a share of the token for what it spawns; NULL: out of memory. */
+static inline ws_token *wsi_scope_token(const struct ws_scope *scope)
+{
+    return wsi_token_both(wsi_context_current()->token, scope->context->token);
+}
 
 #endif

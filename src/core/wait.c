@@ -5,7 +5,7 @@
  * Runs on the waiting worker's own thread.  With room on its stack and the ANY
  * policy it works like the main loop.  Otherwise it stays in its own subtree:
  *
- *  W1 its own jobs above the mark of the wait, its mail, the guests of its
+ *  W1 its own jobs above the mark of the wait, its mail, the inbox of its
  *     scope, then leapfrogging; for search_us without finding any
  *  W2 it goes to sleep as a worker that any new job may wake
  *  W3 woken, or kept awake, by something that is not for it, it lends its seat
@@ -22,6 +22,7 @@
  */
 #include "core/worker.h"
 
+#include "core/inbox.h"
 #include "core/registry.h"
 #include "port/platform.h"
 
@@ -65,9 +66,8 @@ static wsi_job *find_related(wsi_worker *w, const wsi_waiting *waiting,
     if (wsi_deque_mark(&w->deque) > waiting->mark) {
         job = wsi_worker_pop(w);
     }
-    if (job == NULL && waiting->guests != NULL) {
-        wsi_letter *guest = wsi_mail_take(waiting->guests);
-        job = guest != NULL ? &guest->job : NULL;
+    if (job == NULL && waiting->host != NULL) {
+        job = wsi_inbox_take(waiting->host);
     }
     /* Older jobs of its own forbid leaping: see subtree.c. */
     if (job == NULL && wsi_deque_len(&w->deque) == 0) {
@@ -183,7 +183,7 @@ bool wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting)
     vigil v = {waiting, 0, 0, false};
     /* Who waits for the end of the pool has nothing below on its stack. */
     bool any = !w->pool->plan.subtree || waiting->latch == &w->terminate;
-    bool in_time = true;
+    bool in_time = wsi_time_left(waiting->deadline_ns) > 0;
     while (!wsi_latch_is_set(waiting->latch) && in_time) {
         if (any && wsi_worker_has_room(w)) {
             help_anybody(w, waiting);

@@ -155,10 +155,10 @@ bool wsi_worker_has_room(const wsi_worker *w);
 /* Something that a waiting worker knows about what it waits for. */
 typedef struct {
     wsi_latch *latch;
-    uint64_t mark;        /* own jobs above it belong to the wait */
-    uint64_t scope;       /* id of the scope, 0 for anything else */
-    wsi_mail *guests;     /* jobs that foreign threads put into it; or NULL */
-    uint64_t deadline_ns; /* UINT64_MAX = none */
+    uint64_t mark;         /* own jobs above it belong to the wait */
+    uint64_t scope;        /* id of the scope, 0 for anything else */
+    struct ws_scope *host; /* whose inbox belongs to the wait; or NULL */
+    uint64_t deadline_ns;  /* UINT64_MAX = none */
 } wsi_waiting;
 
 /* For a latch whose subtree is just the jobs above `mark`. */
