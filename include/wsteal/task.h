@@ -223,6 +223,20 @@ WS_API ws_yield ws_yield_local(void);
 WS_API int ws_has_pending(void);
 
 /**
+ * Whether another worker of the pool looks for work, or sleeps because there
+ * was none, and has got nothing from the calling worker since.  A job that can
+ * be divided should then give half of what is left away, with ws_join() or a
+ * spawn; else it need not divide.  What a loop asks between its blocks: a few
+ * loads.
+ *
+ * Thread: any.  Blocks: no.  May run other jobs: no.  May allocate: no.
+ * Owns: nothing.
+ * Returns: 1 or 0; 0 outside a worker.  Once 1 by mistake after the calling
+ * worker itself has slept.
+ */
+WS_API int ws_hungry(void);
+
+/**
  * Runs fn(arg) inside the pool and returns its code.  Inside, ws_join() and
  * ws_scope() use this pool.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * yield.c: running one job on request.
+ * yield.c: running one job on request, and what a worker can ask before.
  *
  * Layer: api.
  */
@@ -43,4 +43,16 @@ int ws_has_pending(void)
 {
     const wsi_worker *w = wsi_current_worker;
     return w != NULL ? wsi_deque_len(&w->deque) > 0 : -1;
+}
+
+int ws_hungry(void)
+{
+    const wsi_worker *w = wsi_current_worker;
+    if (w == NULL) {
+        return 0;
+    }
+    /* A searcher that finds jobs here asks; where none are it goes on. */
+    return wsi_deque_is_poisoned(&w->deque) ||
+           (wsi_deque_len(&w->deque) == 0 &&
+            wsi_sleep_any_searching(&w->pool->sleep));
 }

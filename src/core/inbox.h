@@ -9,8 +9,8 @@
  * *ticket* is one job record.  A worker that runs the ticket takes one job,
  * queues the ticket again if there are more, and runs what it took.
  *
- * Where the opener is a worker of another pool, the ticket is a visitor (wait.c,
- * W4), for the opener waits like one that has installed itself.
+ * Where the opener is a worker of another pool, the ticket is a visitor (W4 in
+ * wait.c), for the opener waits like one that has installed itself.
  *
  * Invariants
  *  B1  One ticket at most is queued or being passed on: exactly while `queued`.

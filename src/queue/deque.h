@@ -165,6 +165,13 @@ static inline void *wsi_deque_item(wsi_deque *dq, uint64_t index)
     return wsi_ptr_load_relaxed(&dq->slots[index & dq->mask]);
 }
 
+/* A thief has asked, and nothing was pushed since. */
+static inline bool wsi_deque_is_poisoned(const wsi_deque *dq)
+{
+    /* relaxed: a hint; the next push meets the poison itself */
+    return wsi_u64_load_relaxed(&dq->limit) == 0;
+}
+
 /* Pops the newest (LIFO) or the oldest item (FIFO), or returns NULL. */
 static inline void *wsi_deque_pop(wsi_deque *dq)
 {
