@@ -31,41 +31,43 @@ static void await_sleep_of_other(void)
     test_await_sleep_of(pool, 1 - (unsigned)ws_current_index());
 }
 
-/* The other worker sleeps, works, and sleeps again. */
+static void await_hunger(void)
+{
+    while (ws_hungry() == 0) {
+        wsi_thread_yield();
+    }
+}
+
+/* The other worker wants work, gets it, and wants more. */
+static int feed(void)
+{
+    WS_TEST_REQUIRE(ws_hungry() == 1);
+    WS_TEST_REQUIRE(ws_spawn(NULL, hold, NULL) == WS_OK);
+    test_await(&started, 1);
+    /* What was asked before that is answered now at the latest. */
+    WS_TEST_REQUIRE(ws_spawn(NULL, hold, NULL) == WS_OK);
+    WS_TEST_REQUIRE(ws_hungry() == 0);
+    WS_TEST_REQUIRE(ws_spawn(NULL, hold, NULL) == WS_OK);
+    WS_TEST_REQUIRE(ws_hungry() == 0);
+    test_set(&go_on, 1);
+    test_await(&started, 3);
+    await_hunger();
+    return 0;
+}
+
 static int feed_sleeper(void *arg)
 {
     (void)arg;
     await_sleep_of_other();
-    WS_TEST_REQUIRE(ws_hungry() == 1);
-    WS_TEST_REQUIRE(ws_hungry() == 1);
-    WS_TEST_REQUIRE(ws_spawn(NULL, hold, NULL) == WS_OK);
-    test_await(&started, 1);
-    WS_TEST_REQUIRE(ws_hungry() == 0);
-    /* Nobody asks for this one. */
-    WS_TEST_REQUIRE(ws_spawn(NULL, hold, NULL) == WS_OK);
-    WS_TEST_REQUIRE(ws_hungry() == 0);
-    test_set(&go_on, 1);
-    test_await(&started, 2);
-    await_sleep_of_other();
-    WS_TEST_REQUIRE(ws_hungry() == 1);
-    return 0;
+    return feed();
 }
 
+/* It searches for a second, and asks nobody who has nothing. */
 static int feed_searcher(void *arg)
 {
     (void)arg;
-    /* It searches for a second, and asks nobody who has nothing. */
-    while (ws_hungry() == 0) {
-        wsi_thread_yield();
-    }
-    WS_TEST_REQUIRE(ws_spawn(NULL, hold, NULL) == WS_OK);
-    test_await(&started, 1);
-    WS_TEST_REQUIRE(ws_hungry() == 0);
-    test_set(&go_on, 1);
-    while (ws_hungry() == 0) {
-        wsi_thread_yield();
-    }
-    return 0;
+    await_hunger();
+    return feed();
 }
 
 static void check(ws_fn fn, unsigned search_us)

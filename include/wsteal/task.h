@@ -231,8 +231,8 @@ WS_API int ws_has_pending(void);
  *
  * Thread: any.  Blocks: no.  May run other jobs: no.  May allocate: no.
  * Owns: nothing.
- * Returns: 1 or 0; 0 outside a worker.  Once 1 by mistake after the calling
- * worker itself has slept.
+ * Returns: 1 or 0; 0 outside a worker.  A hint: it can stay 1 until the next
+ * fork or spawn although somebody else was faster to feed the asker.
  */
 WS_API int ws_hungry(void);
 
