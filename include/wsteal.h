@@ -77,10 +77,13 @@
 #ifndef WSTEAL_H
 #define WSTEAL_H
 
+#include <wsteal/array.h>
 #include <wsteal/base.h>
 #include <wsteal/cancel.h>
 #include <wsteal/deque.h>
 #include <wsteal/local.h>
+#include <wsteal/loop.h>
+#include <wsteal/reduce.h>
 #include <wsteal/scope.h>
 #include <wsteal/stats.h>
 #include <wsteal/task.h>
