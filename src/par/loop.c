@@ -27,8 +27,7 @@ typedef struct {
     size_t begin;
     size_t end;
     void *acc;
-    wsi_pace pace;
-    bool alone; /* it may not be cut */
+    size_t block; /* the length that the last one says is right; 0: none does */
 } piece;
 
 /* ---- options --------------------------------------------------------- */
@@ -80,14 +79,16 @@ bool wsi_loop_stopped(wsi_loop *loop)
     return false;
 }
 
-/* Nothing of the piece is wanted any more. */
-static bool ended(const piece *p)
+static inline bool is_wanted(const piece *p)
 {
-    wsi_loop *loop = p->loop;
-    if (p->begin == p->end || wsi_loop_stopped(loop)) {
-        return true;
-    }
-    return loop->kind->wanted != NULL && !loop->kind->wanted(loop, p->begin);
+    const wsi_loop_kind *kind = p->loop->kind;
+    return kind->wanted == NULL || kind->wanted(p->loop, p->begin);
+}
+
+/* Nothing is left to do for the piece. */
+static inline bool ended(const piece *p)
+{
+    return p->begin == p->end || wsi_loop_stopped(p->loop) || !is_wanted(p);
 }
 
 int wsi_loop_result(const wsi_loop *loop)
@@ -146,39 +147,29 @@ static void run_block(piece *p, size_t n)
 
 static void run_piece(piece *p);
 
-static int run_left(void *arg)
+static int run_half(void *arg)
 {
     run_piece(arg);
     return 0;
 }
 
-/* The other half, perhaps on another thread and later. */
-static int run_right(void *arg)
-{
-    piece *p = arg;
-    p->pace.last = wsi_ticks();
-    run_piece(p);
-    return 0;
-}
-
-/* Cuts the piece in two and runs both. */
+/* Cuts the piece in two and runs both, the right half perhaps on another
+ * thread. */
 static void cut_with(piece *p, void *acc)
 {
     wsi_loop *loop = p->loop;
     size_t middle = p->begin + (p->end - p->begin + 1) / 2;
-    piece right = *p;
-    right.begin = middle;
-    right.acc = acc;
+    piece right = {loop, middle, p->end, acc, p->block};
     p->end = middle;
-    if (loop->acc_size > 0) {
-        loop->kind->start(loop, middle, acc);
+    if (loop->acc_size == 0) {
+        ws_join(run_half, p, run_half, &right);
+        return;
     }
-    ws_join(run_left, p, run_right, &right);
-    if (loop->acc_size > 0) {
-        int code = loop->kind->merge(loop, p->acc, acc);
-        if (code != 0) {
-            wsi_loop_fail(loop, code);
-        }
+    loop->kind->start(loop, middle, acc);
+    ws_join(run_half, p, run_half, &right);
+    int code = loop->kind->merge(loop, p->acc, acc);
+    if (code != 0) {
+        wsi_loop_fail(loop, code);
     }
 }
 
@@ -188,12 +179,13 @@ static WSI_COLD void cut_with_frame(piece *p)
     cut_with(p, acc);
 }
 
+static void run_serially(piece *p);
+
 static WSI_COLD void cut_with_heap(piece *p)
 {
     void *acc = malloc(p->loop->acc_size);
     if (acc == NULL) {
-        p->alone = true;
-        run_piece(p);
+        run_serially(p);
         return;
     }
     cut_with(p, acc);
@@ -212,55 +204,85 @@ static void cut(piece *p)
     }
 }
 
-/* Whether to give half of the n indices away. */
-static bool should_cut(const piece *p, size_t n)
+static size_t within(const piece *p, size_t block)
 {
-    const wsi_loop *loop = p->loop;
-    if (p->alone || n <= loop->min) {
-        return false;
-    }
-    if (n > loop->max) {
-        return true;
-    }
-    /* What is left must be worth a steal. */
-    return p->pace.probe_end == 0 && n > p->pace.block / 2 && ws_hungry();
-}
-
-static size_t next_block(const piece *p, size_t n)
-{
-    size_t block = p->pace.block;
+    size_t n = p->end - p->begin;
     block = block > p->loop->min ? block : p->loop->min;
     block = block < p->loop->max ? block : p->loop->max;
     return block < n ? block : n;
 }
 
-static void run_piece(piece *p)
+/* A block, and a look at the clock if others follow. */
+static void run_next(piece *p, wsi_pace *pace)
 {
+    run_block(p, within(p, pace->block));
+    if (p->begin < p->end) {
+        wsi_pace_step(pace);
+    }
+}
+
+/* Where pieces cannot be given away. */
+static void run_serially(piece *p)
+{
+    wsi_pace pace;
+    wsi_pace_begin(&pace, p->end - p->begin, 0);
+    while (!ended(p)) {
+        run_next(p, &pace);
+    }
+}
+
+/* While the loop is young nobody is asked, neither whether it was canceled. */
+static void run_probe(piece *p, wsi_pace *pace)
+{
+    if (pace->probe_end == 0 || ended(p)) {
+        return;
+    }
+    /* relaxed: a hint */
+    while (pace->probe_end != 0 && p->begin < p->end &&
+           wsi_u32_load_relaxed(&p->loop->code) == 0 && is_wanted(p)) {
+        run_next(p, pace);
+    }
+}
+
+/* Block by block, until somebody is hungry and what is left is worth a steal.
+ */
+static void run_on_demand(piece *p, wsi_pace *pace)
+{
+    run_probe(p, pace);
     while (!ended(p)) {
         size_t n = p->end - p->begin;
-        if (should_cut(p, n)) {
+        if (n > p->loop->min && n > pace->block / 2 && ws_hungry()) {
+            p->block = pace->block;
             cut(p);
             return;
         }
-        run_block(p, next_block(p, n));
-        if (p->begin < p->end) {
-            wsi_pace_step(&p->pace);
-        }
+        run_next(p, pace);
+    }
+}
+
+/* A frame of its own, so that those of run_piece() stay small. */
+static WSI_NOINLINE void run_paced(piece *p)
+{
+    wsi_pace pace;
+    wsi_pace_begin(&pace, p->end - p->begin, 0);
+    pace.block = p->block != 0 ? p->block : pace.block;
+    run_on_demand(p, &pace);
+}
+
+static void run_piece(piece *p)
+{
+    wsi_loop *loop = p->loop;
+    size_t n = p->end - p->begin;
+    if (n > loop->max) {
+        cut(p);
+    } else if (n > loop->min) {
+        run_paced(p);
+    } else if (!ended(p)) {
+        run_block(p, n);
     }
 }
 
 /* ---- the whole ------------------------------------------------------- */
-
-/* What a thread outside the pool can do at once; the rest is left. */
-static void run_probe(piece *p)
-{
-    while (p->pace.probe_end != 0 && !ended(p)) {
-        run_block(p, next_block(p, p->end - p->begin));
-        if (p->begin < p->end) {
-            wsi_pace_step(&p->pace);
-        }
-    }
-}
 
 typedef struct {
     piece *p;
@@ -275,44 +297,41 @@ static int run_inside(void *arg)
     return 0;
 }
 
-static void run_from_outside(piece *p)
+/* On a thread outside the pool, which first does what is done at once. */
+static void run_from_outside(piece *p, wsi_pace *pace)
 {
     entry e = {p, false};
-    run_probe(p);
+    run_probe(p, pace);
     if (ended(p)) {
         return;
     }
     ws_pool_install(NULL, run_inside, &e);
     if (!e.ran) {
         /* No pool could be had, or memory is out. */
-        p->alone = true;
-        run_piece(p);
+        run_serially(p);
     }
 }
 
 static int run_all(void *arg)
 {
     piece *p = arg;
-    wsi_loop *loop = p->loop;
     size_t n = p->end - p->begin;
     bool inside = ws_current_index() >= 0;
-    if (n <= loop->min) {
-        p->alone = true;
-        if (!ended(p)) {
-            run_block(p, n);
-        }
+    wsi_pace pace;
+    if (n <= p->loop->min || (inside && n > p->loop->max)) {
+        run_piece(p);
         return 0;
     }
-    wsi_pace_begin(&p->pace, n, inside ? WSI_PACE_PROBING : PROBING_OUTSIDE);
-    if (n > loop->max) {
-        /* Nothing runs before the rest can be taken. */
-        p->pace.probe_end = 0;
-    }
+    wsi_pace_begin(&pace, n, inside ? WSI_PACE_PROBING : PROBING_OUTSIDE);
     if (inside) {
-        run_piece(p);
-    } else {
-        run_from_outside(p);
+        run_on_demand(p, &pace);
+        return 0;
     }
+    if (n > p->loop->max) {
+        /* Nothing runs before the rest can be taken. */
+        pace.probe_end = 0;
+    }
+    run_from_outside(p, &pace);
     return 0;
 }
 
@@ -335,7 +354,6 @@ typedef struct {
     wsi_loop *loop;
     size_t begin;
     size_t end;
-    bool ran;
 } shares;
 
 /* Piece k of n: the first ones are longer by one. */
@@ -349,11 +367,12 @@ static size_t share_begin(const shares *s, size_t k, size_t n)
 static int run_share(const ws_broadcast_ctx *ctx, void *arg)
 {
     shares *s = arg;
-    piece p = {.loop = s->loop, .alone = true};
+    piece p = {.loop = s->loop};
     p.begin = share_begin(s, ctx->index, ctx->num_workers);
     p.end = share_begin(s, (size_t)ctx->index + 1, ctx->num_workers);
-    p.pace.block = p.end - p.begin;
-    run_piece(&p);
+    while (!ended(&p)) {
+        run_block(&p, within(&p, SIZE_MAX));
+    }
     return 0;
 }
 
@@ -369,7 +388,7 @@ static int run_shares(void *arg)
 int wsi_loop_run_static(wsi_loop *loop, size_t begin, size_t end,
                         ws_token *token)
 {
-    shares s = {loop, begin, end, false};
+    shares s = {loop, begin, end};
     int code = wsi_under_token(token, run_shares, &s);
     return code != 0 ? code : wsi_loop_result(loop);
 }

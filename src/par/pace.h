@@ -49,11 +49,12 @@ typedef struct {
     uint64_t probe_end; /* 0: not probing */
 } wsi_pace;
 
-/* For a range of n indices that nobody knows anything about. */
+/* For a range of n indices that nobody knows anything about; `probing` 0: it
+ * is shared from the start. */
 static inline void wsi_pace_begin(wsi_pace *pace, size_t n, uint64_t probing)
 {
     pace->last = wsi_ticks();
-    if (n < WSI_PACE_PROBED_FROM) {
+    if (n < WSI_PACE_PROBED_FROM || probing == 0) {
         pace->block = 1;
         pace->probe_end = 0;
     } else {

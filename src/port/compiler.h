@@ -15,6 +15,7 @@
 #define WSI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define WSI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define WSI_COLD __attribute__((cold, noinline))
+#define WSI_NOINLINE __attribute__((noinline))
 /* For the one function whose placement shows: a cache line of its own. */
 #define WSI_HOT __attribute__((hot, aligned(64)))
 #define WSI_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -27,6 +28,7 @@
 #define WSI_LIKELY(x) (x)
 #define WSI_UNLIKELY(x) (x)
 #define WSI_COLD
+#define WSI_NOINLINE
 #define WSI_HOT
 #define WSI_ALWAYS_INLINE inline
 #define WSI_THREAD_LOCAL _Thread_local
