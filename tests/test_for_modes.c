@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * test_for_modes.c: loops in one piece per worker, and slots for scratch.
+ */
+#include "support/pools.h"
+
+/* ---- static ---------------------------------------------------------- */
+
+static int note_worker(size_t begin, size_t end, void *arg)
+{
+    int *workers = arg;
+    for (size_t i = begin; i < end; i++) {
+        workers[i] = ws_current_index();
+    }
+    return 0;
+}
+
+static int run_static(void *arg)
+{
+    int *workers = arg;
+    ws_for_opts o = WS_FOR_OPTS_INIT;
+    o.flags = WS_FOR_STATIC;
+    return ws_for(0, 1000, &o, note_worker, workers);
+}
+
+static void check_static(ws_pool *pool)
+{
+    int workers[1000];
+    size_t each = 1000 / ws_pool_num_workers(pool);
+    for (int round = 0; round < 20; round++) {
+        assert_int_equal(ws_pool_install(pool, run_static, workers), 0);
+        for (size_t i = 0; i < 1000; i++) {
+            assert_int_equal(workers[i], i / each);
+        }
+    }
+}
+
+static void static_pieces_stay_with_their_worker(void **state)
+{
+    (void)state;
+    test_in_each_pool(check_static);
+}
+
+/* ---- slots ----------------------------------------------------------- */
+
+typedef struct {
+    test_counter users[64];
+    unsigned slots;
+    bool on_top; /* bodies may run on top of each other */
+} scratch;
+
+static int use_slot(size_t begin, size_t end, void *arg)
+{
+    scratch *s = arg;
+    unsigned slot = (unsigned)ws_for_slot();
+    (void)begin;
+    (void)end;
+    WS_TEST_REQUIRE(slot < (s->on_top ? 64 : s->slots));
+    WS_TEST_REQUIRE(test_add(&s->users[slot], 1) == 0);
+    if (s->on_top && slot < 32) {
+        ws_yield_now();
+    }
+    wsi_thread_yield();
+    WS_TEST_REQUIRE(ws_for_slot() == (int)slot);
+    WS_TEST_REQUIRE(test_add(&s->users[slot], UINT64_MAX) == 1);
+    return 0;
+}
+
+static int run_with_slots(void *arg)
+{
+    scratch *s = arg;
+    ws_for_opts o = WS_FOR_OPTS_INIT;
+    s->slots = ws_worker_slots();
+    o.flags = WS_FOR_SLOTS;
+    for (o.max_grain = 0; o.max_grain <= 1; o.max_grain++) {
+        WS_TEST_REQUIRE(ws_for(0, 200, &o, use_slot, s) == 0);
+    }
+    WS_TEST_REQUIRE(ws_for_slot() == -1);
+    return 0;
+}
+
+static void check_slots(ws_pool *pool)
+{
+    scratch s = {.on_top = false};
+    assert_int_equal(ws_pool_install(pool, run_with_slots, &s), 0);
+    s.on_top = true;
+    assert_int_equal(ws_pool_install(pool, run_with_slots, &s), 0);
+}
+
+static void slot_is_used_by_one_body_at_a_time(void **state)
+{
+    (void)state;
+    test_in_each_pool(check_slots);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(static_pieces_stay_with_their_worker),
+    cmocka_unit_test(slot_is_used_by_one_body_at_a_time),
+};
+WS_TEST_MAIN(tests)
