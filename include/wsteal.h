@@ -225,7 +225,8 @@ WS_API int ws_pool_create(ws_pool **out, const ws_pool_config *config);
  * pool may begin after this one has.
  * Blocks: until the last job is done and the last thread has ended, or, with a
  * spawn handler, has left ws_thread_run().
- * May run other jobs: the creator's thread only.  May allocate: no.
+ * May run other jobs: the creator's thread; a worker of another pool, as in
+ * all its waits.  May allocate: no.
  * Owns: takes `pool` when it returns WS_OK.
  * Returns: WS_OK; WS_EINVAL (pool NULL, or the global pool); WS_EINWORKER:
  * called in a worker of this pool, or not by the creator; nothing changed.
@@ -242,7 +243,8 @@ WS_API int ws_pool_destroy(ws_pool *pool);
  * before.
  * Blocks: until the last job is done and the threads have ended, at most
  * `timeout_ns` before the last job is done.
- * May run other jobs: the creator's thread only.  May allocate: no.
+ * May run other jobs: the creator's thread; a worker of another pool, as in
+ * all its waits.  May allocate: no.
  * Owns: takes `pool` when it returns WS_OK.
  * Returns: as ws_pool_destroy(); WS_ETIMEDOUT: jobs are left, nothing changed.
  */

@@ -238,6 +238,59 @@ static int fork_in_worker(void *arg)
     return fib_works() ? 0 : 1;
 }
 
+static int do_nothing(const ws_broadcast_ctx *ctx, void *arg)
+{
+    (void)ctx;
+    (void)arg;
+    return 0;
+}
+
+static int broadcast_in_child(struct ws_scope *scope, void *arg)
+{
+    int code = ws_scope_spawn_broadcast(scope, do_nothing, arg);
+    return code == WS_EFORKED ? 0 : 1;
+}
+
+static test_counter parents_job;
+
+static int run_once(void *arg)
+{
+    (void)arg;
+    test_add(&parents_job, 1);
+    return 0;
+}
+
+/* What needs other workers says so, and the parent's jobs are the parent's. */
+static int asks_for_others(void *arg)
+{
+    (void)arg;
+    REQUIRE(ws_scope(broadcast_in_child, NULL) == 0);
+    REQUIRE(ws_yield_now() == WS_YIELD_IDLE);
+    REQUIRE(ws_yield_local() == WS_YIELD_IDLE);
+    REQUIRE(ws_spawn(NULL, run_once, NULL) == WS_EFORKED);
+    REQUIRE(test_get(&parents_job) == 0);
+    return 0;
+}
+
+static int fork_with_a_job(void *arg)
+{
+    WS_TEST_REQUIRE(ws_spawn(NULL, run_once, NULL) == WS_OK);
+    in_child(asks_for_others, arg);
+    return 0;
+}
+
+static void child_runs_no_jobs_of_its_parent(void **state)
+{
+    (void)state;
+    for (unsigned p = WS_WAIT_ANY; p <= WS_WAIT_SUBTREE; p++) {
+        ws_pool *pool = test_pool(1, p);
+        test_set(&parents_job, 0);
+        assert_int_equal(ws_pool_install(pool, fork_with_a_job, NULL), 0);
+        test_destroy(pool);
+        assert_int_equal(test_get(&parents_job), 1);
+    }
+}
+
 static void check_worker(ws_pool *pool)
 {
     assert_int_equal(ws_pool_install(pool, fork_in_worker, pool), 0);
@@ -337,6 +390,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(child_without_threads_is_serial),
     cmocka_unit_test(child_makes_its_own_pools),
     cmocka_unit_test(child_of_a_worker_goes_on_alone),
+    cmocka_unit_test(child_runs_no_jobs_of_its_parent),
     cmocka_unit_test(child_of_a_busy_parent_destroys),
     cmocka_unit_test(child_of_a_parent_that_makes_the_global_pool),
 };

@@ -144,8 +144,9 @@ WS_API int ws_scope_spawn_copy(struct ws_scope *scope, ws_scope_fn fn,
  * May run other jobs: no.
  * May allocate: at most once in a thousand jobs.
  * Owns: nothing; `arg` must live until all of them are done.
- * Returns: WS_OK; WS_EINVAL (a NULL scope or fn); WS_ENOMEM: no job was added.
- * The jobs' codes go to the scope.  Where no pool could be had, fn runs once,
+ * Returns: WS_OK; WS_EINVAL (a NULL scope or fn); WS_ENOMEM, and WS_EFORKED in
+ * a child that was forked inside a worker: no job was added.  The jobs' codes
+ * go to the scope.  Where no pool could be had, fn runs once,
  * on the caller.
  */
 WS_API int ws_scope_spawn_broadcast(struct ws_scope *scope, ws_broadcast_fn fn,

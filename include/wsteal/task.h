@@ -14,9 +14,11 @@
  * workers run any job, and a job that wants a lock which the caller below it
  * holds blocks for ever.
  *
- * Jobs in the subtree that spawn into an outer FIFO scope, or with
+ * Exceptions.  Jobs in the subtree that spawn into an outer FIFO scope, or with
  * ws_spawn_fifo(), let the waiting thread run the oldest job there, which can
- * be an unrelated one.
+ * be an unrelated one.  A yield inside the subtree runs any job.  Where no
+ * spare thread can be had, a waiting worker also runs what workers of other
+ * pools wait for, since that may be what it waits for itself.
  */
 #ifndef WSTEAL_TASK_H
 #define WSTEAL_TASK_H

@@ -125,7 +125,7 @@ static void run_call(wsi_job *job, wsi_worker *w)
     }
 }
 
-static const wsi_job_kind call_kind = {run_call};
+static const wsi_job_kind call_kind = {run_call, NULL};
 
 static void free_letters(ws_pool *pool, wsi_letter *letters)
 {
@@ -292,6 +292,9 @@ int ws_scope_spawn_broadcast(struct ws_scope *scope, ws_broadcast_fn fn,
     if (scope->pool == NULL || wsi_scope_stopped(scope, scope->context)) {
         wsi_scope_run_inline(scope, broadcast_here, &like, NULL);
         return WS_OK;
+    }
+    if (wsi_pool_is_forked(scope->pool)) {
+        return WS_EFORKED;
     }
     init(&like, scope->pool, fn, arg);
     like.scope = scope;

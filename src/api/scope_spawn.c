@@ -59,8 +59,8 @@ static void run_large(wsi_job *job, wsi_worker *w)
     wsi_scope_done(scope);
 }
 
-static const wsi_job_kind small_kind = {run_small};
-static const wsi_job_kind large_kind = {run_large};
+static const wsi_job_kind small_kind = {run_small, wsi_scope_requeue};
+static const wsi_job_kind large_kind = {run_large, wsi_scope_requeue};
 
 /* What is to be spawned. */
 typedef struct {

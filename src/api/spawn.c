@@ -45,8 +45,8 @@ static void run_large(wsi_job *job, wsi_worker *w)
     end(w, code);
 }
 
-static const wsi_job_kind small_kind = {run_small};
-static const wsi_job_kind large_kind = {run_large};
+static const wsi_job_kind small_kind = {run_small, wsi_job_inject};
+static const wsi_job_kind large_kind = {run_large, wsi_job_inject};
 
 /* What is to be spawned, and where. */
 typedef struct {

@@ -14,11 +14,24 @@ static ws_yield run_one(wsi_job *(*find)(wsi_worker *w))
     if (w == NULL) {
         return WS_YIELD_NO_POOL;
     }
-    wsi_job *job = wsi_worker_has_room(w) ? find(w) : NULL;
+    if (!wsi_worker_has_room(w) || wsi_pool_is_forked(w->pool)) {
+        return WS_YIELD_IDLE;
+    }
+    uint64_t before = wsi_deque_mark(&w->deque);
+    wsi_job *job = find(w);
     if (job == NULL) {
         return WS_YIELD_IDLE;
     }
-    wsi_worker_run_unrelated(w, job);
+    uint64_t after = wsi_deque_mark(&w->deque);
+    /* The creator's thread, outside all calls, must leave nothing behind. */
+    if (after < before && w->depth > 0 &&
+        (w->marks == NULL || after >= w->marks->at)) {
+        /* Its own, and no older than what waits below. */
+        wsi_worker_run(w, job);
+    } else {
+        wsi_marks_lower(w);
+        wsi_worker_run_unrelated(w, job);
+    }
     return WS_YIELD_EXECUTED;
 }
 

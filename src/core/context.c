@@ -12,7 +12,7 @@
 #include "core/half.h"
 #include "core/worker.h"
 
-const wsi_context wsi_context_root = {.halves = {wsi_half_run}};
+const wsi_context wsi_context_root = {.halves = {wsi_half_run, NULL}};
 
 /* Of a thread that is no worker; NULL = the root. */
 static WSI_THREAD_LOCAL const wsi_context *foreign;

@@ -33,7 +33,7 @@ static void entry_run(wsi_job *job, wsi_worker *w)
     wsi_gate_set(&entry->gate);
 }
 
-static const wsi_job_kind entry_kind = {entry_run};
+static const wsi_job_kind entry_kind = {entry_run, NULL};
 
 /* Hands the job over and waits for it; false: it could not be queued. */
 static bool run_elsewhere(ws_pool *pool, entry_job *entry)

@@ -47,11 +47,9 @@ wsi_task *wsi_fifo_take(wsi_fifo *fifo)
     return task;
 }
 
-static void run_oldest(wsi_job *ticket, wsi_worker *w)
+void wsi_fifo_run_oldest(wsi_job *ticket, wsi_worker *w)
 {
     /* The ticket is the list's first member. */
     wsi_task *task = wsi_fifo_take((wsi_fifo *)(void *)ticket);
     task->job.kind->run(&task->job, w);
 }
-
-const wsi_job_kind wsi_fifo_ticket = {run_oldest};

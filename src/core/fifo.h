@@ -40,8 +40,8 @@ void wsi_fifo_add(wsi_fifo *fifo, wsi_task *task);
 /* The oldest, or NULL. */
 wsi_task *wsi_fifo_take(wsi_fifo *fifo);
 
-/* Tickets that run the oldest job and add nothing to it. */
-extern const wsi_job_kind wsi_fifo_ticket;
+/* What a ticket does that runs the oldest job and adds nothing to it. */
+void wsi_fifo_run_oldest(wsi_job *ticket, wsi_worker *w);
 
 /* Whether there is something, without the lock. */
 static inline bool wsi_fifo_any(const wsi_fifo *fifo)

@@ -99,7 +99,7 @@ wsi_job *wsi_find_in_turn(wsi_worker *w)
         return NULL;
     }
     w->n_runs = 0;
-    return wsi_find_injected(w);
+    return wsi_pool_is_forked(w->pool) ? NULL : wsi_find_injected(w);
 }
 
 wsi_job *wsi_find_any(wsi_worker *w)

@@ -121,7 +121,15 @@ static void run_ticket(wsi_job *job, wsi_worker *w)
     } while (more);
 }
 
-static const wsi_job_kind ticket_kind = {run_ticket};
+static wsi_job *requeue_ticket(wsi_job *job, ws_pool *pool);
+static const wsi_job_kind ticket_kind = {run_ticket, requeue_ticket};
+
+/* It stands in a deque only where memory was out. */
+static wsi_job *requeue_ticket(wsi_job *job, ws_pool *pool)
+{
+    (void)pool;
+    return queue_ticket((inbox *)(void *)job) ? NULL : job;
+}
 
 /* ---- adding ---------------------------------------------------------- */
 

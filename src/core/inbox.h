@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * inbox.h: the jobs of a scope that come from threads outside its pool.
+ * inbox.h: the jobs of a scope that stand in no deque: they come from threads
+ * outside its pool, or from a job that ran on top of a wait (worker.h).
  *
  * Both the workers of the pool and the scope's opener, while it waits, must
  * find such a job, and the opener must not touch jobs of others on its way.  So
@@ -30,9 +31,10 @@
 #include "core/record.h"
 
 /* From a thread that is no worker of the scope's pool, which the caller keeps
- * from being freed.  In a FIFO scope the task is in the scope's list already
- * and what is added is a ticket of that list.  Returns NULL, or, when memory is
- * out, a job that the caller must run itself. */
+ * from being freed; or from one that takes the job out of its deque.  In a FIFO
+ * scope the task is in the scope's list already and what is added is a ticket
+ * of that list.  Returns NULL, or, when memory is out, a job that the caller
+ * must run or queue itself. */
 wsi_job *wsi_inbox_add(struct ws_scope *scope, wsi_task *task);
 
 /* The oldest job in it, or NULL.  The opener asks, which waits. */

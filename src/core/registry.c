@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * registry.c: building a pool, feeding it from outside, taking it down.
+ * registry.c: building a pool, and feeding it from outside.
  *
  * Called by foreign threads and, for the counts, by workers.  Start is a ladder
  * whose rungs are undone in reverse order; threads wait at a gate until all of
@@ -117,6 +117,9 @@ static void name_thread(ws_thread *thread, const char *pool, unsigned index)
              pool, index);
 }
 
+/* Of the jobs of ws_spawn_fifo(). */
+static const wsi_job_kind fifo_ticket = {wsi_fifo_run_oldest, wsi_job_inject};
+
 static bool init_worker(ws_pool *pool, unsigned index)
 {
     const wsi_pool_plan *plan = &pool->plan;
@@ -129,7 +132,7 @@ static bool init_worker(ws_pool *pool, unsigned index)
     wsi_worker_set_context(w, &wsi_context_root);
     wsi_latch_init(&w->half_head.latch, wsi_latch_new(index));
     wsi_latch_init(&w->terminate, wsi_latch_new(index));
-    wsi_fifo_init(&w->fifo, &wsi_fifo_ticket);
+    wsi_fifo_init(&w->fifo, &fifo_ticket);
     wsi_mail_init(&w->mail);
     wsi_u64_init(&w->serving, 0);
     w->n_scopes = (uint64_t)(index + 1) << 48;
@@ -180,33 +183,19 @@ static void join_thread(ws_pool *pool, unsigned index)
     }
 }
 
-/* Takes a share of `open` again, unless the last one is gone. */
-static bool reopen(ws_pool *pool)
-{
-    /* relaxed: checked by the CAS */
-    uint32_t open = wsi_u32_load_relaxed(&pool->open);
-    while (open != 0) {
-        /* acq_rel: as in wsi_pool_leave() */
-        if (wsi_u32_cas_acq_rel(&pool->open, &open, open + 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool start_spare(void *p, unsigned spare, bool again)
 {
     ws_pool *pool = p;
     unsigned index = pool->n_workers + spare;
     /* Not in a child that was forked inside a worker, and not when the pool is
      * about to end: a spare on its way to park comes here without a job. */
-    if (wsi_process_id() != pool->process) {
+    if (wsi_pool_is_forked(pool)) {
         return false;
     }
     if (again) {
         join_thread(pool, index);
     }
-    if (!reopen(pool)) {
+    if (!wsi_pool_reopen(pool)) {
         return false;
     }
     bool started = start_thread(pool, index) == 0;
@@ -245,6 +234,7 @@ static ws_pool *build(const wsi_pool_plan *plan)
     wsi_u32_init(&pool->refs, 1);
     wsi_u32_init(&pool->gate, GATE_SHUT);
     wsi_u32_init(&pool->lodgers, 0);
+    wsi_ptr_init(&pool->stopper, NULL);
     if (!allocate(pool)) {
         free_memory(pool, 0);
         return NULL;
@@ -279,7 +269,7 @@ static unsigned start_workers(ws_pool *pool, int *error)
     return i;
 }
 
-static void join_threads(ws_pool *pool)
+void wsi_pool_join_threads(ws_pool *pool)
 {
     wsi_seats_close(&pool->seats);
     for (unsigned i = 0; i < pool->n_slots; i++) {
@@ -313,7 +303,7 @@ int wsi_pool_start(ws_pool **out, const wsi_pool_plan *plan)
     if (pool->n_workers < stated &&
         (!plan->may_shrink || pool->n_workers == 0)) {
         gate_move(pool, GATE_QUIT);
-        join_threads(pool);
+        wsi_pool_join_threads(pool);
         free_memory(pool, pool->n_slots);
         return error == ENOMEM ? WS_ENOMEM : WS_ETHREADS;
     }
@@ -337,84 +327,6 @@ void wsi_pool_release(ws_pool *pool)
     if (wsi_u32_fetch_sub_acq_rel(&pool->refs, 1) == 1) {
         free_memory(pool, pool->n_slots);
     }
-}
-
-bool wsi_pool_enter(ws_pool *pool)
-{
-    if (wsi_process_id() != pool->process) {
-        return false;
-    }
-    /* relaxed: the caller's handle keeps it above 0 */
-    wsi_u32_fetch_add_relaxed(&pool->open, 1);
-    return true;
-}
-
-/* The last share of `open` is gone: no job is left. */
-static void terminate(ws_pool *pool)
-{
-    /* The threads may end as soon as their latch is set, but this thread is
-     * one of them, or the one that will join them, or has a reference. */
-    for (unsigned i = 0; i < pool->n_slots; i++) {
-        wsi_sleep_set_latch(&pool->sleep, &pool->workers[i].terminate);
-    }
-    wsi_seats_end(&pool->seats);
-    wsi_futex_wake(&pool->open, 1);
-}
-
-void wsi_pool_leave(ws_pool *pool)
-{
-    /* acq_rel: the last one comes after all work that the others did */
-    if (wsi_u32_fetch_sub_acq_rel(&pool->open, 1) == 1) {
-        terminate(pool);
-    }
-}
-
-/* Until no job is left; false: the deadline came first. */
-static bool await_jobs(ws_pool *pool, uint64_t deadline_ns)
-{
-    uint64_t left = 1;
-    uint32_t open;
-    if (pool->plan.config.use_current_thread) {
-        wsi_waiting waiting = wsi_wait_on(&pool->workers[0].terminate, 0);
-        waiting.deadline_ns = deadline_ns;
-        return wsi_worker_wait(&pool->workers[0], &waiting);
-    }
-    /* acquire: pairs with wsi_pool_leave() */
-    while ((open = wsi_u32_load_acquire(&pool->open)) != 0 && left > 0) {
-        left = wsi_time_left(deadline_ns);
-        wsi_futex_wait(&pool->open, open, left);
-    }
-    return open == 0;
-}
-
-int wsi_pool_may_stop(const ws_pool *pool)
-{
-    const wsi_worker *w = wsi_current_worker;
-    if (w != NULL && w->pool == pool) {
-        return w->adopted && w->depth == 0 ? WS_OK : WS_EINWORKER;
-    }
-    /* Elsewhere the creator's thread would stay its worker; but not in a child
-     * that another thread has forked. */
-    return pool->plan.config.use_current_thread &&
-                   wsi_process_id() == pool->process
-               ? WS_EINWORKER
-               : WS_OK;
-}
-
-bool wsi_pool_stop(ws_pool *pool, uint64_t deadline_ns)
-{
-    if (wsi_process_id() == pool->process) {
-        wsi_pool_leave(pool);
-        if (!await_jobs(pool, deadline_ns) && reopen(pool)) {
-            return false;
-        }
-        join_threads(pool);
-    }
-    if (wsi_current_worker != NULL && wsi_current_worker->pool == pool) {
-        wsi_worker_detach();
-    }
-    wsi_pool_release(pool);
-    return true;
 }
 
 void wsi_pool_error(wsi_worker *w, int code)
@@ -466,4 +378,9 @@ bool wsi_pool_inject(ws_pool *pool, wsi_job *job)
     /* I3 */
     wsi_sleep_announce_jobs(&pool->sleep, 0);
     return true;
+}
+
+wsi_job *wsi_job_inject(wsi_job *job, ws_pool *pool)
+{
+    return wsi_pool_inject(pool, job) ? NULL : job;
 }

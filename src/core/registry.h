@@ -54,6 +54,14 @@ struct ws_thread {
     char name[16];
 };
 
+/* A height of a worker's deque, below which a frame has no jobs: of each open
+ * scope and each wait.  Only a job that runs any other job (a yield) can pop
+ * deeper; it lowers them. */
+typedef struct wsi_mark {
+    uint64_t at;
+    struct wsi_mark *outer;
+} wsi_mark;
+
 struct wsi_worker {
     _Alignas(WSI_CACHE_LINE) wsi_deque deque;
     /* The worker's own. */
@@ -63,6 +71,7 @@ struct wsi_worker {
     unsigned n_runs;         /* for the fairness interval */
     unsigned depth;        /* jobs from queues that run on top of each other */
     uint64_t n_scopes;     /* that it has opened: the next one's id */
+    wsi_mark *marks;       /* innermost first; each is at or above its outer */
     bool spare;            /* constant: index >= n_workers */
     bool adopted;          /* the creator's thread */
     uintptr_t stack_floor; /* unrelated jobs only above it; 0 = not known */
@@ -99,7 +108,8 @@ struct ws_pool {
     wsi_fifo visitors;   /* jobs for which workers of other pools wait */
     wsi_atomic_u32 open; /* the handle, and each piece of work from outside */
     wsi_atomic_u32 refs;
-    wsi_atomic_u32 gate; /* what started threads wait for */
+    wsi_atomic_u32 gate;    /* what started threads wait for */
+    wsi_atomic_ptr stopper; /* wsi_gate of a worker elsewhere that stops it */
     wsi_atomic_u32
         lodgers; /* threads of the spawn handler that have not left */
     wsi_seats seats;
@@ -131,13 +141,21 @@ int wsi_pool_may_stop(const ws_pool *pool);
  * frees. */
 bool wsi_pool_stop(ws_pool *pool, uint64_t deadline_ns);
 
+/* Joins or awaits all threads, which are ending. */
+void wsi_pool_join_threads(ws_pool *pool);
+
 /* What a thread of the spawn handler does. */
 void wsi_pool_lodge(wsi_worker *w);
+
+/* This process is a child that was forked from the pool's. */
+bool wsi_pool_is_forked(const ws_pool *pool);
 
 /* Holds the pool open for one piece of work.  False: this process is a forked
  * child, which has no workers; nothing to undo. */
 bool wsi_pool_enter(ws_pool *pool);
 void wsi_pool_leave(ws_pool *pool);
+/* The same for who does not hold it; false: the last share is gone. */
+bool wsi_pool_reopen(ws_pool *pool);
 
 /* Keeps the memory of the pool. */
 void wsi_pool_retain(ws_pool *pool);
@@ -146,6 +164,9 @@ void wsi_pool_release(ws_pool *pool);
 /* Queues a job from outside a worker and sees to it that somebody comes.
  * False: out of memory, nothing changed. */
 bool wsi_pool_inject(ws_pool *pool, wsi_job *job);
+
+/* How jobs that nobody waits for are requeued (job.h). */
+wsi_job *wsi_job_inject(wsi_job *job, ws_pool *pool);
 
 /* The same for a job for which a worker of another pool waits. */
 void wsi_pool_visit(ws_pool *pool, wsi_task *visitor);

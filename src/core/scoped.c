@@ -19,7 +19,8 @@
 static WSI_THREAD_LOCAL unsigned inline_jobs;
 
 static void run_ticket(wsi_job *ticket, wsi_worker *w);
-static const wsi_job_kind ticket_kind = {run_ticket};
+static wsi_job *requeue_ticket(wsi_job *ticket, ws_pool *pool);
+static const wsi_job_kind ticket_kind = {run_ticket, requeue_ticket};
 
 /* ---- opening --------------------------------------------------------- */
 
@@ -33,7 +34,9 @@ void wsi_scope_open(struct ws_scope *scope, ws_pool *pool, unsigned flags)
     scope->inlined = inline_jobs;
     scope->flags = flags;
     scope->id = w != NULL && w->pool == pool ? ++w->n_scopes : 0;
-    scope->mark = w != NULL ? wsi_deque_mark(&w->deque) : 0;
+    if (w != NULL) {
+        wsi_mark_open(w, &scope->mark, wsi_deque_mark(&w->deque));
+    }
     scope->context = wsi_context_current();
     if (flags & WS_SCOPE_FAIL_FAST) {
         wsi_context_init(&scope->own, scope->context, scope->context->token);
@@ -229,11 +232,15 @@ bool wsi_scope_in_body(const struct ws_scope *scope)
 
 /* ---- queueing -------------------------------------------------------- */
 
+static struct ws_scope *scope_of(wsi_job *ticket)
+{
+    return (struct ws_scope *)(void *)((char *)ticket -
+                                       offsetof(struct ws_scope, fifo.ticket));
+}
+
 static void run_ticket(wsi_job *ticket, wsi_worker *w)
 {
-    struct ws_scope *scope =
-        (struct ws_scope *)(void *)((char *)ticket -
-                                    offsetof(struct ws_scope, fifo.ticket));
+    struct ws_scope *scope = scope_of(ticket);
     wsi_task *task = wsi_fifo_take(&scope->fifo);
     if (task == NULL) {
         /* run_older_ones() took the job that came with this ticket. */
@@ -242,6 +249,19 @@ static void run_ticket(wsi_job *ticket, wsi_worker *w)
     }
     task->in.scope = scope;
     task->job.kind->run(&task->job, w);
+}
+
+static wsi_job *requeue_ticket(wsi_job *ticket, ws_pool *pool)
+{
+    (void)pool;
+    return wsi_inbox_add(scope_of(ticket), NULL);
+}
+
+wsi_job *wsi_scope_requeue(wsi_job *job, ws_pool *pool)
+{
+    wsi_task *task = (wsi_task *)(void *)job;
+    (void)pool;
+    return wsi_inbox_add(task->in.scope, task);
 }
 
 /* From a thread that is no worker of the scope's pool. */
@@ -287,7 +307,7 @@ static bool has_jobs(const struct ws_scope *scope)
 static void drain(struct ws_scope *scope, uint64_t deadline_ns)
 {
     wsi_worker *w = scope->opener;
-    while (wsi_deque_mark(&w->deque) > scope->mark && has_jobs(scope) &&
+    while (wsi_deque_mark(&w->deque) > scope->mark.at && has_jobs(scope) &&
            wsi_time_left(deadline_ns) > 0) {
         wsi_job *job = w->pool->plan.subtree ? NULL : wsi_find_in_turn(w);
         if (job == NULL) {
@@ -309,7 +329,7 @@ static bool wait_for_gate(struct ws_scope *scope, uint64_t deadline_ns)
     bool inside = w->pool == scope->pool;
     const wsi_waiting waiting = {
         .latch = &scope->gate.latch,
-        .mark = inside ? scope->mark : wsi_deque_mark(&w->deque),
+        .mark = inside ? scope->mark.at : wsi_deque_mark(&w->deque),
         .scope = scope->id,
         .host = inside ? scope : NULL,
         .deadline_ns = deadline_ns,
@@ -346,6 +366,9 @@ bool wsi_scope_wait(struct ws_scope *scope, uint64_t deadline_ns)
 int wsi_scope_close(struct ws_scope *scope, int code)
 {
     wsi_inbox_close(scope);
+    if (scope->opener != NULL) {
+        wsi_mark_close(scope->opener, &scope->mark);
+    }
     if (code != 0) {
         return code;
     }

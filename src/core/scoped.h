@@ -47,7 +47,7 @@ struct ws_scope {
     unsigned inlined;   /* constant; inline jobs on its stack at that time */
     unsigned flags;     /* constant */
     uint64_t id;        /* constant; unique in the pool, 0: nobody leapfrogs */
-    uint64_t mark;      /* constant; of the opener's deque */
+    wsi_mark mark;      /* of the opener's deque; the opener's */
     const wsi_context *context; /* of its jobs; constant */
     wsi_context own;            /* that, of a fail-fast scope */
     uint64_t local;             /* the opener's */
@@ -86,6 +86,9 @@ void wsi_scope_done(struct ws_scope *scope);
 /* Queues a task whose kind is set, for any worker of the pool; where memory is
  * out, runs it, or in a FIFO scope the oldest one. */
 void wsi_scope_add(struct ws_scope *scope, wsi_task *task);
+
+/* How its tasks are requeued (job.h). */
+wsi_job *wsi_scope_requeue(wsi_job *job, ws_pool *pool);
 
 /* A call that the scope makes: fn(scope, arg), or drop(arg) if that is not NULL
  * and the scope, or the context, has stopped. */

@@ -14,7 +14,8 @@ enum {
     NONE = 0,
     PARKED = 1,
     TAKEN = 2,
-    GONE = 3
+    GONE = 3,
+    LEAVING = 4
 };
 
 void wsi_seats_init(wsi_seats *s, wsi_seat *spares, unsigned n,
@@ -63,12 +64,13 @@ static bool seat_new(wsi_seats *s)
     bool started = false;
     wsi_lock_acquire(&s->lock);
     for (unsigned i = 0; i < s->n && !s->closed; i++) {
-        /* acquire: pairs with the CAS to GONE */
+        /* acquire: pairs with K4 */
         uint32_t old = wsi_u32_load_acquire(&s->spares[i].state);
-        if (old == NONE || old == GONE) {
-            /* relaxed: handed over by the start of the thread */
-            wsi_u32_store_relaxed(&s->spares[i].state, TAKEN);
-            started = s->start(s->pool, i, old == GONE);
+        bool gone = old == GONE;
+        /* acq_rel: fails when the spare stays after all (K5) */
+        if ((gone || old == NONE) &&
+            wsi_u32_cas_acq_rel(&s->spares[i].state, &old, TAKEN)) {
+            started = s->start(s->pool, i, gone);
             if (!started) {
                 /* relaxed: under the lock */
                 wsi_u32_store_relaxed(&s->spares[i].state, NONE);
@@ -134,10 +136,9 @@ static wsi_park wait_parked(wsi_seat *seat, uint64_t patience_ns,
         if (patience_ns != UINT64_MAX) {
             uint64_t waited = wsi_clock_ns() - begin;
             uint32_t old = PARKED;
-            /* acq_rel: release pairs with the load in seat_new(); fails when a
-             * lender was faster */
+            /* acq_rel: fails when a lender was faster */
             if (waited >= patience_ns &&
-                wsi_u32_cas_acq_rel(&seat->state, &old, GONE)) {
+                wsi_u32_cas_acq_rel(&seat->state, &old, LEAVING)) {
                 return WSI_PARK_GONE;
             }
             left = waited < patience_ns ? patience_ns - waited : 0;
@@ -166,6 +167,25 @@ wsi_park wsi_seats_park(wsi_seats *s, unsigned i, uint64_t patience_ns,
         wsi_seats_lend(s);
     }
     return WSI_PARK_TAKEN;
+}
+
+bool wsi_seats_leave(wsi_seats *s, unsigned i)
+{
+    uint32_t old = GONE;
+    /* K4, release: what the thread did; pairs with the load in seat_new() */
+    wsi_u32_store_release(&s->spares[i].state, GONE);
+    /* K5, acq_rel: in one chain with L4: it sees K4, or we see it */
+    wsi_u32_fetch_add_acq_rel(&s->vacant, 0);
+    if (!move_vacant(s, 1, -1)) {
+        return true;
+    }
+    /* acq_rel: pairs with the CAS in seat_new() */
+    if (wsi_u32_cas_acq_rel(&s->spares[i].state, &old, TAKEN)) {
+        return false;
+    }
+    /* acq_rel: as in move_vacant() */
+    wsi_u32_fetch_add_acq_rel(&s->vacant, 1);
+    return true;
 }
 
 void wsi_seats_end(wsi_seats *s)

@@ -13,8 +13,9 @@
  *   NONE -> TAKEN            a thread is started
  *   PARKED -> TAKEN          a parked thread is woken
  *   TAKEN -> PARKED          the spare was one too many
- *   PARKED -> GONE           it was not needed for a while: its thread ends
- *   GONE -> TAKEN            joined, and started again
+ *   PARKED -> LEAVING        it was not needed for a while: its thread will end
+ *   LEAVING -> GONE          the last thing that it does
+ *   GONE -> TAKEN            joined, and started again; or it stays after all
  *
  * Steps of the lender
  *   L1 vacant + 1
@@ -26,11 +27,16 @@
  *   K1 TAKEN -> PARKED
  *   K2 vacant + 1 if it is below 0: parked.  Else not one too many:
  *   K3 PARKED -> TAKEN; if a lender was faster we have two seats: L1 to L4
+ * Steps of one whose thread ends
+ *   K4 GONE
+ *   K5 take a vacancy, as L2; if there is one, GONE -> TAKEN: it stays.  If a
+ *      lender was faster and has it joined: vacant + 1
  *
  * Why no vacancy stays beside a parked spare: vacant changes by
  * read-modify-writes only.  If L4 comes after K2, it sees K1, and the lender
  * tries again; if before, vacant is above 0 at K2, and the spare goes on.  A
- * spare whose thread has ended by then is seen GONE, and L3 starts it.
+ * spare whose thread has ended by then is seen GONE, and L3 starts it.  Nor
+ * beside one that is LEAVING: K5 is such a read-modify-write, too.
  *
  * Layer: core.  Checked in tests/model/model_seats.c.
  */
@@ -80,7 +86,7 @@ static inline bool wsi_seats_surplus(const wsi_seats *s)
 
 typedef enum {
     WSI_PARK_TAKEN, /* it has a seat, or must look whether the pool ends */
-    WSI_PARK_GONE   /* the thread must end */
+    WSI_PARK_GONE   /* the thread must end: wsi_seats_leave() */
 } wsi_park;
 
 /* Spare `i`, whose own queues are empty, gives its seat back if there is one
@@ -88,6 +94,10 @@ typedef enum {
  * ever) and not when ended(arg). */
 wsi_park wsi_seats_park(wsi_seats *s, unsigned i, uint64_t patience_ns,
                         bool (*ended)(void *arg), void *arg);
+
+/* The last thing that spare `i` does before its thread ends: whoever finds it
+ * GONE waits for that.  False: it is needed, and must go on. */
+bool wsi_seats_leave(wsi_seats *s, unsigned i);
 
 /* Every parked spare looks whether the pool ends; after that is so. */
 void wsi_seats_end(wsi_seats *s);

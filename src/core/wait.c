@@ -32,6 +32,7 @@
 /* The state of one wait. */
 typedef struct {
     const wsi_waiting *waiting;
+    wsi_mark mark;  /* own jobs above it belong to the wait */
     uint64_t begin; /* since when it finds nothing; 0 = it has just found */
     unsigned round; /* of looking */
     bool lent;      /* W3 */
@@ -59,11 +60,11 @@ static wsi_job *find_addressed(wsi_worker *w)
 }
 
 /* W1 */
-static wsi_job *find_related(wsi_worker *w, const wsi_waiting *waiting,
-                             bool patient)
+static wsi_job *find_related(wsi_worker *w, const vigil *v, bool patient)
 {
+    const wsi_waiting *waiting = v->waiting;
     wsi_job *job = NULL;
-    if (wsi_deque_mark(&w->deque) > waiting->mark) {
+    if (wsi_deque_mark(&w->deque) > v->mark.at) {
         job = wsi_worker_pop(w);
     }
     if (job == NULL && waiting->host != NULL) {
@@ -102,7 +103,7 @@ static bool run_one(wsi_worker *w, vigil *v)
 {
     clear_call(w);
     bool patient = v->begin == 0 || wsi_clock_ns() - v->begin < OPEN_AFTER_NS;
-    wsi_job *related = find_related(w, v->waiting, patient);
+    wsi_job *related = find_related(w, v, patient);
     wsi_job *job = related != NULL ? related : find_addressed(w);
     if (job == NULL) {
         return false;
@@ -120,11 +121,11 @@ static bool run_one(wsi_worker *w, vigil *v)
 }
 
 /* Something came that will be found by the next look. */
-static bool for_this_worker(const wsi_worker *w, const wsi_waiting *waiting)
+static bool for_this_worker(const wsi_worker *w, const vigil *v)
 {
     /* relaxed: a hint */
     return wsi_u32_load_relaxed(&w->called) != 0 ||
-           (wsi_deque_mark(&w->deque) > waiting->mark &&
+           (wsi_deque_mark(&w->deque) > v->mark.at &&
             wsi_deque_len(&w->deque) > 0);
 }
 
@@ -138,7 +139,7 @@ static void sleep_as_worker(wsi_worker *w, vigil *v)
         wsi_sleep_block(&pool->sleep, w->index, waiting->latch,
                         &pool->sleep_ops, wsi_time_left(waiting->deadline_ns));
     wsi_count(&w->counters.sleeps, blocked);
-    if (!wsi_latch_is_set(waiting->latch) && !for_this_worker(w, waiting) &&
+    if (!wsi_latch_is_set(waiting->latch) && !for_this_worker(w, v) &&
         pool->sleep_ops.look(pool, w->index)) {
         lend_seat(w, v);
     }
@@ -170,6 +171,7 @@ static void stay_in_subtree(wsi_worker *w, vigil *v)
 static void help_anybody(wsi_worker *w, const wsi_waiting *waiting)
 {
     wsi_job *job = wsi_find_any(w);
+    wsi_marks_lower(w);
     if (job == NULL) {
         job = wsi_search(w, waiting->latch, waiting->deadline_ns);
     }
@@ -180,18 +182,21 @@ static void help_anybody(wsi_worker *w, const wsi_waiting *waiting)
 
 bool wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting)
 {
-    vigil v = {waiting, 0, 0, false};
+    vigil v = {.waiting = waiting};
     /* Who waits for the end of the pool has nothing below on its stack. */
-    bool any = !w->pool->plan.subtree || waiting->latch == &w->terminate;
+    bool at_end = waiting->latch == &w->terminate;
+    bool any = !w->pool->plan.subtree && !wsi_pool_is_forked(w->pool);
     bool in_time = wsi_time_left(waiting->deadline_ns) > 0;
+    wsi_mark_open(w, &v.mark, waiting->mark);
     while (!wsi_latch_is_set(waiting->latch) && in_time) {
-        if (any && wsi_worker_has_room(w)) {
+        if (at_end || (any && wsi_worker_has_room(w))) {
             help_anybody(w, waiting);
         } else {
             stay_in_subtree(w, &v);
         }
         in_time = wsi_time_left(waiting->deadline_ns) > 0;
     }
+    wsi_mark_close(w, &v.mark);
     if (v.lent) {
         take_seat_back(w, &v);
     }

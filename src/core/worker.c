@@ -48,15 +48,35 @@ void wsi_worker_run(wsi_worker *w, wsi_job *job)
     wsi_worker_end_call(w, outermost);
 }
 
+/* False: memory is out, and what is above the mark stays. */
+static bool requeue_above(wsi_worker *w, uint64_t mark)
+{
+    while (wsi_deque_mark(&w->deque) > mark) {
+        wsi_job *job = wsi_worker_pop(w);
+        if (job == NULL) {
+            return true;
+        }
+        job = job->kind->requeue(job, w->pool);
+        if (job != NULL) {
+            /* There is room: one was popped. */
+            wsi_worker_push(w, job);
+            return false;
+        }
+    }
+    return true;
+}
+
 void wsi_worker_run_unrelated(wsi_worker *w, wsi_job *job)
 {
     /* relaxed: the worker's own word */
     uint32_t outer = wsi_u32_load_relaxed(&w->mixed);
-    uint64_t mark = wsi_deque_mark(&w->deque);
+    wsi_mark mark;
+    wsi_mark_open(w, &mark, wsi_deque_mark(&w->deque));
     /* release: before any push of the job; see serves() (subtree.c) */
     wsi_u32_store_release(&w->mixed, 1);
     wsi_worker_run(w, job);
-    if (wsi_deque_mark(&w->deque) == mark) {
+    wsi_mark_close(w, &mark);
+    if (requeue_above(w, mark.at)) {
         /* release: whatever the job has pushed is gone */
         wsi_u32_store_release(&w->mixed, outer);
     }
@@ -112,7 +132,7 @@ static bool ended(void *worker)
     return wsi_latch_is_set(&w->terminate);
 }
 
-/* A spare that is one too many gives its seat back.  False: it must end. */
+/* A spare that is one too many gives its seat back.  False: it must leave. */
 static bool keep_seat(wsi_worker *w)
 {
     ws_pool *pool = w->pool;
@@ -127,10 +147,10 @@ static bool keep_seat(wsi_worker *w)
                           ended, w) == WSI_PARK_TAKEN;
 }
 
-void wsi_worker_main(wsi_worker *w, size_t stack_size)
+/* From its start handler to its exit handler. */
+static void work(wsi_worker *w)
 {
     const ws_pool_config *config = &w->pool->plan.config;
-    wsi_worker_attach(w, stack_size);
     if (config->start_handler != NULL) {
         call_handler(w, config->start_handler);
         wsi_pool_leave(w->pool); /* the share of start_thread() */
@@ -147,5 +167,23 @@ void wsi_worker_main(wsi_worker *w, size_t stack_size)
         }
     }
     call_handler(w, config->exit_handler);
+}
+
+/* A spare that was about to end is needed, and begins anew.  False: the pool
+ * ends. */
+static bool begins_anew(wsi_worker *w)
+{
+    ws_pool *pool = w->pool;
+    return !wsi_latch_is_set(&w->terminate) &&
+           !wsi_seats_leave(&pool->seats, w->index - pool->n_workers) &&
+           (pool->plan.config.start_handler == NULL || wsi_pool_reopen(pool));
+}
+
+void wsi_worker_main(wsi_worker *w, size_t stack_size)
+{
+    wsi_worker_attach(w, stack_size);
+    do {
+        work(w);
+    } while (begins_anew(w));
     wsi_worker_detach();
 }

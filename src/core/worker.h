@@ -171,9 +171,32 @@ static inline wsi_waiting wsi_wait_on(wsi_latch *latch, uint64_t mark)
  * came first. */
 bool wsi_worker_wait(wsi_worker *w, const wsi_waiting *waiting);
 
-/* Runs a job that is no part of what the jobs below on this stack wait for, so
- * that nobody leapfrogs into what it leaves in the deque. */
+/* Runs a job that is no part of what the jobs below on this stack wait for.
+ * Nobody leapfrogs into it, and what it leaves in the deque is taken out and
+ * queued elsewhere, where the waits below do not find it. */
 void wsi_worker_run_unrelated(wsi_worker *w, wsi_job *job);
+
+/* Opens and closes the innermost mark. */
+static inline void wsi_mark_open(wsi_worker *w, wsi_mark *mark, uint64_t at)
+{
+    mark->at = at;
+    mark->outer = w->marks;
+    w->marks = mark;
+}
+
+static inline void wsi_mark_close(wsi_worker *w, const wsi_mark *mark)
+{
+    w->marks = mark->outer;
+}
+
+/* After a pop that did not heed the marks. */
+static inline void wsi_marks_lower(wsi_worker *w)
+{
+    uint64_t at = wsi_deque_mark(&w->deque);
+    for (wsi_mark *m = w->marks; m != NULL && m->at > at; m = m->outer) {
+        m->at = at;
+    }
+}
 
 /* A job of the subtree from another worker, or NULL: subtree.c. */
 wsi_job *wsi_leapfrog(wsi_worker *w, const wsi_waiting *waiting, bool patient);

@@ -111,7 +111,7 @@ static void run_task(wsi_job *job, wsi_worker *w)
     }
 }
 
-static const wsi_job_kind task_kind = {run_task};
+static const wsi_job_kind task_kind = {run_task, NULL};
 
 static void run_oldest(wsi_job *ticket, wsi_worker *w)
 {
@@ -121,7 +121,7 @@ static void run_oldest(wsi_job *ticket, wsi_worker *w)
     run_task(&task->job, w);
 }
 
-static const wsi_job_kind fifo_kind = {run_oldest};
+static const wsi_job_kind fifo_kind = {run_oldest, NULL};
 
 static void add(wsi_task *task)
 {

@@ -29,6 +29,7 @@ static pthread_t begin(void *(*fn)(void *), void *arg)
 
 /* ---- mail ---------------------------------------------------------------- */
 
+static const wsi_job_kind ticket_kind = {wsi_fifo_run_oldest, NULL};
 static wsi_mail mail;
 static wsi_letter letters[N][2];
 
@@ -36,7 +37,7 @@ static void *poster(void *arg)
 {
     wsi_letter *mine = arg;
     for (unsigned i = 0; i < 2; i++) {
-        mine[i].job.kind = &wsi_fifo_ticket;
+        mine[i].job.kind = &ticket_kind;
         wsi_mail_post(&mail, &mine[i]);
     }
     return NULL;
@@ -56,7 +57,7 @@ static void mail_is_taken_in_order(void)
         }
         unsigned who = letter >= letters[1];
         LOOM_CHECK(letter == &letters[who][taken[who]++]);
-        LOOM_CHECK(letter->job.kind == &wsi_fifo_ticket);
+        LOOM_CHECK(letter->job.kind == &ticket_kind);
     }
     pthread_join(a, NULL);
     pthread_join(b, NULL);
@@ -89,7 +90,7 @@ static void run_task(wsi_job *job, wsi_worker *w)
     check_task(job);
 }
 
-static const wsi_job_kind task_kind = {run_task};
+static const wsi_job_kind task_kind = {run_task, NULL};
 
 static void *adder(void *arg)
 {
@@ -123,7 +124,7 @@ static void *ticket_taker(void *arg)
 
 static void tickets_find_tasks(unsigned adders)
 {
-    wsi_fifo_init(&fifo, &wsi_fifo_ticket);
+    wsi_fifo_init(&fifo, &ticket_kind);
     pthread_t taker = begin(ticket_taker, NULL);
     pthread_t a = begin(adder, tasks[0]);
     if (adders > 1) {
