@@ -85,6 +85,7 @@
 #include <wsteal/loop.h>
 #include <wsteal/reduce.h>
 #include <wsteal/scope.h>
+#include <wsteal/sort.h>
 #include <wsteal/stats.h>
 #include <wsteal/task.h>
 
