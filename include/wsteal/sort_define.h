@@ -360,7 +360,8 @@ WSI_SORT_INLINE size_t wsi_sort_split_large(void *base, size_t n,
                       : !less(a + (high - 1) * size, pivot, ctx))) {
             high--;
         }
-        if (low == high) {
+        /* One that is on neither side: less() has changed its mind. */
+        if (high - low < 2) {
             return low;
         }
         high--;
