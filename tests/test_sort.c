@@ -161,11 +161,6 @@ static void not_a_number(void **state)
 
 /* ---- bounds ---------------------------------------------------------- */
 
-static double log_2(size_t n)
-{
-    return log((double)n) / log(2);
-}
-
 static void comparisons_are_n_log_n(void **state)
 {
     const size_t n = ws_test_scale(200000) + 1000;
@@ -179,7 +174,7 @@ static void comparisons_are_n_log_n(void **state)
             test_array_sorted(&t);
             test_array_check(&t);
             const double calls = (double)j.order.calls;
-            assert_true(calls < 1.6 * (double)n * log_2(n));
+            assert_true(calls < 1.6 * (double)n * test_log2(n));
             if (p == TEST_SORTED || p == TEST_REVERSED || p == TEST_EQUAL) {
                 assert_true(calls < 1.1 * (double)n);
             }
@@ -258,9 +253,9 @@ static void adversary_gets_heapsort(void **state)
     for (size_t i = 1; i < n; i++) {
         assert_true(adversary.value[j.a[i - 1]] <= adversary.value[j.a[i]]);
     }
-    assert_true((double)adversary.calls < 5 * (double)n * log_2(n));
+    assert_true((double)adversary.calls < 5 * (double)n * test_log2(n));
 #ifndef TEST_SANITIZER
-    assert_true(j.stack - adversary.stack < 4096 + 512 * (size_t)log_2(n));
+    assert_true(j.stack - adversary.stack < 4096 + 512 * (size_t)test_log2(n));
 #endif
     free(j.a);
     free(adversary.value);

@@ -12,9 +12,11 @@
  * #define POINT_LESS(a, b) ((a)->x < (b)->x)
  * WS_SORT_DEFINE(sort_points, struct point, POINT_LESS)
  *
- * void by_x(struct point *points, size_t n)
+ * int main(void)
  * {
- *     sort_points(points, n);
+ *     struct point points[3] = {{3, 0}, {1, 1}, {2, 2}};
+ *     int code = sort_points(points, 3);
+ *     return code != 0 || points[0].x != 1 || points[2].x != 3;
  * }
  * @endcode
  *

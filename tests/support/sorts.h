@@ -199,6 +199,16 @@ static inline int test_compare_less_or_equal(const void *a, const void *b,
 typedef int (*test_sort_fn)(void *base, size_t n, size_t size,
                             ws_compare_fn compare, void *ctx);
 
+/* The bits of n: log2(n) + 1, rounded down. */
+static inline double test_log2(size_t n)
+{
+    double bits = 0;
+    for (; n > 0; n /= 2) {
+        bits++;
+    }
+    return bits;
+}
+
 /* ---- in a pool ------------------------------------------------------- */
 
 struct test_sort {
