@@ -10,6 +10,8 @@
 
 #include <math.h>
 #include <stdalign.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <wsteal/sort_define.h>
 
@@ -134,6 +136,20 @@ static void each_type(void **state)
     assert_int_equal(ws_pool_global_destroy(), WS_OK);
 }
 
+#define STRING_LESS(a, b) (strcmp(*(a), *(b)) < 0)
+WS_SORT_DEFINE(sort_strings, const char *, STRING_LESS)
+
+static void pointers(void **state)
+{
+    const char *a[] = {"pear", "fig", "apple", "quince", "date"};
+    (void)state;
+    assert_int_equal(sort_strings(a, 5), WS_OK);
+    assert_string_equal(a[0], "apple");
+    assert_string_equal(a[4], "quince");
+    assert_int_equal(sort_strings(NULL, 0), WS_OK);
+    assert_int_equal(sort_strings(NULL, 1), WS_EINVAL);
+}
+
 static void not_a_number(void **state)
 {
     const size_t n = ws_test_scale(100000) + 100;
@@ -163,7 +179,7 @@ static void not_a_number(void **state)
 
 static void comparisons_are_n_log_n(void **state)
 {
-    const size_t n = ws_test_scale(200000) + 1000;
+    const size_t n = ws_test_scale(100000) + 1000;
     ws_pool *pool = test_pool(1, WS_WAIT_SUBTREE);
     (void)state;
     for (size_t size = 4; size <= 100; size += 96) {
@@ -311,10 +327,31 @@ static void without_a_pool(void **state)
     assert_int_equal(unsetenv("WSTEAL_NUM_THREADS"), 0);
 }
 
+static void in_a_forked_child(void **state)
+{
+    struct test_array t = test_array_make(TEST_RANDOM, 100000, 8);
+    ws_pool *pool = NULL;
+    int status = 0;
+    (void)state;
+    assert_int_equal(ws_pool_global(&pool), WS_OK);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60); /* the watchdog stayed with the parent */
+        test_sort_in(NULL, ws_sort, &t, test_compare);
+        test_array_sorted(&t);
+        _exit(7);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    test_array_check(&t);
+    assert_int_equal(ws_pool_global_destroy(), WS_OK);
+}
+
 /* The first partition is shared by the workers above 2^16 elements. */
 static void check_shared_split(ws_pool *pool)
 {
-    const size_t n = ws_test_scale(400000) + 140000;
+    const size_t n = ws_test_scale(60000) + 140000;
     for (enum test_pattern p = 0; p < TEST_PATTERNS; p++) {
         struct test_array t = test_array_make(p, n, 4);
         test_sort_in(pool, ws_sort, &t, test_compare);
@@ -326,7 +363,8 @@ static void check_shared_split(ws_pool *pool)
 static void shared_split(void **state)
 {
     (void)state;
-    test_in_each_pool(check_shared_split);
+    test_in_pools_of(2, check_shared_split);
+    test_in_pools_of(5, check_shared_split);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -336,6 +374,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(random_comparison),
     cmocka_unit_test(invalid_arguments),
     cmocka_unit_test(each_type),
+    cmocka_unit_test(pointers),
     cmocka_unit_test(not_a_number),
     cmocka_unit_test(comparisons_are_n_log_n),
     cmocka_unit_test(adversary_gets_heapsort),
@@ -343,6 +382,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(few_elements_do_not_fork),
     cmocka_unit_test(outside_a_pool),
     cmocka_unit_test(without_a_pool),
+    cmocka_unit_test(in_a_forked_child),
     cmocka_unit_test(shared_split),
 };
 WS_TEST_MAIN(tests)

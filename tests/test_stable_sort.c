@@ -113,7 +113,7 @@ static void in_place_without_memory(void **state)
 
 static int sort_many(void *arg)
 {
-    const size_t n = ws_test_scale(200000) + 10000;
+    const size_t n = ws_test_scale(50000) + 10000;
     (void)arg;
     check_items(sort_items_stable, n);
     check_items(sort_items_in_place, n);
@@ -223,7 +223,7 @@ static void invalid_arguments(void **state)
 
 static void comparisons_are_n_log_n(void **state)
 {
-    const size_t n = ws_test_scale(200000) + 1000;
+    const size_t n = ws_test_scale(100000) + 1000;
     ws_pool *pool = test_pool(1, WS_WAIT_SUBTREE);
     (void)state;
     for (size_t size = 4; size <= 100; size += 96) {

@@ -19,9 +19,10 @@
  *    elements or to copies of them; it must not change the array, and must
  *    return.
  *  - A few thousand elements are sorted by the caller alone.  More are sorted
- *    by the workers of the current pool (task.h), which ws_pool_install()
- *    chooses: outside a worker, in the global pool.  Where no pool can be had
- *    the caller sorts alone.
+ *    by the workers of the current pool (task.h): outside a worker, of the
+ *    global pool; to use another one, call from a job of it
+ *    (ws_pool_install()).  Where no pool can be had, the caller sorts alone.
+ *  - Tokens (cancel.h) do not stop a sort.
  */
 #ifndef WSTEAL_SORT_H
 #define WSTEAL_SORT_H
@@ -83,7 +84,7 @@ typedef struct ws_sort_kernel {
     size_t struct_size;
     /** Bytes of an element. */
     size_t size;
-    /** Elements that `few` takes at most, at least 2. */
+    /** Elements that `few` takes at most, at least 8. */
     size_t few_max;
     ws_less_fn less;
     /** Sorts few elements, stably. */

@@ -48,8 +48,8 @@
 #define WS_SORT_DEFINE(name, type, less)                                       \
     WSI_SORT_INLINE int name##_less_(const void *a, const void *b, void *ctx)  \
     {                                                                          \
-        const type *const x = (const type *)a;                                 \
-        const type *const y = (const type *)b;                                 \
+        type const *const x = (type const *)a;                                 \
+        type const *const y = (type const *)b;                                 \
         (void)ctx;                                                             \
         return (less(x, y)) ? 1 : 0;                                           \
     }                                                                          \

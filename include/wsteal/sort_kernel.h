@@ -28,8 +28,9 @@
 /* Elements up to this size are moved freely; larger ones are swapped, and only
  * when they must. */
 #define WSI_SORT_MOVE_MAX 64
-/* So many elements are left to wsi_sort_few(). */
-#define WSI_SORT_FEW 32
+/* So many elements are left to wsi_sort_few(), at most 64.  Measured: 64 is 3 %
+ * faster than 32, and 12 % than 16. */
+#define WSI_SORT_FEW 64
 /* Merges of at least twice as many elements are cut into two that run side by
  * side.  Measured: 64 to 200 make no difference. */
 #define WSI_SORT_CUT_MIN 64
@@ -159,14 +160,18 @@ WSI_SORT_INLINE void wsi_sort_halves(const char *in, size_t n, char *out,
     }
 }
 
-/* Sorts up to WSI_SORT_FEW elements, stably: up to eight leaves of at most four
- * elements, then their merges, level by level.  `spare` has room for twice the
- * elements. */
+/* Sorts up to WSI_SORT_FEW elements, stably: up to sixteen leaves of at most
+ * four elements, then their merges, level by level.  `spare` has room for
+ * twice as many. */
 WSI_SORT_INLINE void wsi_sort_few(void *base, size_t n, void *spare,
                                   size_t size, ws_less_fn less, void *ctx)
 {
-    const size_t leaves = n <= 4 ? 1 : n <= 8 ? 2 : n <= 16 ? 4 : 8;
-    size_t cut[9];
+    const size_t leaves = n <= 4    ? 1
+                          : n <= 8  ? 2
+                          : n <= 16 ? 4
+                          : n <= 32 ? 8
+                                    : 16;
+    size_t cut[17];
     char *const a = (char *)base;
     char *in = (char *)spare;
     char *out = in + WSI_SORT_FEW * size;
@@ -307,7 +312,7 @@ WSI_SORT_INLINE size_t wsi_sort_middle(const void *base, size_t n, size_t size,
     const char *const a = (const char *)base;
     const size_t e = n / 8;
     size_t m[3] = {e, 4 * e, 7 * e};
-    for (size_t i = 0; i < 3 && n >= 4 * WSI_SORT_FEW; i++) {
+    for (size_t i = 0; i < 3 && n >= 2 * WSI_SORT_FEW; i++) {
         const size_t at = m[i];
         m[i] = wsi_sort_median(a, at - e / 2, at, at + e / 2, size, less, ctx);
     }

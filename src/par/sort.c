@@ -19,7 +19,7 @@ int wsi_sort_begin(struct wsi_sorter *s, const ws_sort_kernel *kernel,
                    const void *base, size_t n, void *ctx)
 {
     if (kernel == NULL || kernel->struct_size < sizeof(*kernel) ||
-        kernel->size == 0 || kernel->few_max < 2 || (base == NULL && n > 0) ||
+        kernel->size == 0 || kernel->few_max < 8 || (base == NULL && n > 0) ||
         n > PTRDIFF_MAX / kernel->size) {
         return WS_EINVAL;
     }
@@ -105,7 +105,7 @@ struct part {
 static size_t middle(const struct wsi_sorter *s, char *a, size_t n)
 {
     const size_t eighth = n / 8;
-    if (eighth < 16 * s->kernel->few_max) {
+    if (eighth < 8 * s->kernel->few_max) {
         return s->kernel->middle(a, n, s->ctx);
     }
     size_t m[3];

@@ -254,7 +254,7 @@ static inline void test_sort_sizes(test_sort_fn sort)
 static inline void test_sort_patterns(ws_pool *pool, test_sort_fn sort)
 {
     static const size_t sizes[] = {4, 8, 12, 16, 100};
-    const size_t n = ws_test_scale(40000) + 4321;
+    const size_t n = ws_test_scale(10000) + 4321;
     for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
         for (enum test_pattern p = 0; p < TEST_PATTERNS; p++) {
             struct test_array t = test_array_make(p, n, sizes[k]);
@@ -272,7 +272,7 @@ static inline void test_sort_no_order(ws_pool *pool, test_sort_fn sort)
                                            test_compare_greater,
                                            test_compare_less_or_equal};
     static const size_t sizes[] = {4, 8, 12, 24, 100};
-    const size_t large = ws_test_scale(100000) + 9000;
+    const size_t large = ws_test_scale(10000) + 5000;
     for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
         for (size_t c = 0; c < sizeof(shared) / sizeof(shared[0]); c++) {
             for (enum test_pattern p = TEST_RANDOM; p <= TEST_FEW; p++) {
