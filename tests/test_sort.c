@@ -10,8 +10,6 @@
 
 #include <math.h>
 #include <stdalign.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <wsteal/sort_define.h>
 
@@ -327,27 +325,6 @@ static void without_a_pool(void **state)
     assert_int_equal(unsetenv("WSTEAL_NUM_THREADS"), 0);
 }
 
-static void in_a_forked_child(void **state)
-{
-    struct test_array t = test_array_make(TEST_RANDOM, 100000, 8);
-    ws_pool *pool = NULL;
-    int status = 0;
-    (void)state;
-    assert_int_equal(ws_pool_global(&pool), WS_OK);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(60); /* the watchdog stayed with the parent */
-        test_sort_in(NULL, ws_sort, &t, test_compare);
-        test_array_sorted(&t);
-        _exit(7);
-    }
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    test_array_check(&t);
-    assert_int_equal(ws_pool_global_destroy(), WS_OK);
-}
-
 /* The first partition is shared by the workers above 2^16 elements. */
 static void check_shared_split(ws_pool *pool)
 {
@@ -382,7 +359,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(few_elements_do_not_fork),
     cmocka_unit_test(outside_a_pool),
     cmocka_unit_test(without_a_pool),
-    cmocka_unit_test(in_a_forked_child),
     cmocka_unit_test(shared_split),
 };
 WS_TEST_MAIN(tests)
