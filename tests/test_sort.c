@@ -293,7 +293,7 @@ static void few_elements_start_no_pool(void **state)
 static void few_elements_do_not_fork(void **state)
 {
     ws_pool *pool = test_pool(2, WS_WAIT_SUBTREE);
-    struct test_array t = test_array_make(TEST_RANDOM, 2000, 8);
+    struct test_array t = test_array_make(TEST_RANDOM, 1000, 8);
     (void)state;
     test_sort_in(pool, ws_sort, &t, test_compare);
     test_array_check(&t);

@@ -18,10 +18,11 @@
  *  - The comparison is called by several threads at once, with pointers to
  *    elements or to copies of them; it must not change the array, and must
  *    return.
- *  - A few thousand elements are sorted by the caller alone.  More are sorted
- *    by the workers of the current pool (task.h): outside a worker, of the
- *    global pool; to use another one, call from a job of it
- *    (ws_pool_install()).  Where no pool can be had, the caller sorts alone.
+ *  - Up to a thousand elements, outside a worker up to four thousand, are
+ *    sorted by the caller alone, without a fork.  More are sorted by the
+ *    workers of the current pool (task.h): outside a worker, of the global
+ *    pool; to use another one, call from a job of it (ws_pool_install()).
+ *    Where no pool can be had, the caller sorts alone.
  *  - Tokens (cancel.h) do not stop a sort.
  */
 #ifndef WSTEAL_SORT_H

@@ -48,9 +48,10 @@ int wsi_sort_is_run(const struct wsi_sorter *s, char *a)
 
 void wsi_sort_enter(struct wsi_sorter *s, ws_fn fn, void *arg)
 {
-    if (s->n > WSI_SORT_ENTER) {
+    const int inside = ws_current_index() >= 0;
+    if (s->n > (inside ? 2 * WSI_SORT_FORK : WSI_SORT_ENTER)) {
         s->workers = ws_current_num_workers();
-        if (s->workers > 1 && ws_current_index() < 0 &&
+        if (!inside && s->workers > 1 &&
             ws_pool_install(NULL, fn, arg) == WS_OK) {
             return;
         }
