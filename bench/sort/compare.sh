@@ -77,7 +77,8 @@ for kind in $kinds; do
                 rayon:*) [ -x "$work/rayon-sort" ] || continue ;;
                 tbb:*) [ -x "$work/tbb" ] || continue ;;
                 esac
-                echo "$i $how $(turn "$kind" "$how")"
+                time=$(turn "$kind" "$how")
+                echo "$i $how $time"
             done
             i=$((i + 1))
         done > "$work/samples"

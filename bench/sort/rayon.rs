@@ -38,7 +38,7 @@ fn fill(kind: &str, n: usize) -> Vec<u64> {
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let n: usize = args[2].parse().unwrap();
+    let n = args[2].parse::<f64>().unwrap() as usize;
     let workers: usize = args[3].parse().unwrap();
     let samples: usize = args[4].parse().unwrap();
     let how = args.get(5).map_or("unstable", |s| s.as_str());
