@@ -31,16 +31,16 @@ int wsi_sort_begin(struct wsi_sorter *s, const ws_sort_kernel *kernel,
     return n > 1;
 }
 
-int wsi_sort_is_run(const struct wsi_sorter *s, char *a)
+int wsi_sort_is_run(const struct wsi_sorter *s, char *a, size_t n)
 {
     const ws_sort_kernel *k = s->kernel;
-    if (k->run(a, s->n, 0, s->ctx) == s->n) {
+    if (k->run(a, n, 0, s->ctx) == n) {
         return 1;
     }
-    if (k->run(a, s->n, 1, s->ctx) != s->n) {
+    if (k->run(a, n, 1, s->ctx) != n) {
         return 0;
     }
-    for (size_t i = 0, j = s->n - 1; i < j; i++, j--) {
+    for (size_t i = 0, j = n - 1; i < j; i++, j--) {
         wsi_sort_exchange(s, wsi_sort_at(s, a, i), wsi_sort_at(s, a, j));
     }
     return 1;
@@ -193,7 +193,7 @@ int ws_sort_with(const ws_sort_kernel *kernel, void *base, size_t n, void *ctx)
 {
     struct wsi_sorter s;
     const int code = wsi_sort_begin(&s, kernel, base, n, ctx);
-    if (code != 1 || wsi_sort_is_run(&s, (char *)base)) {
+    if (code != 1 || wsi_sort_is_run(&s, (char *)base, n)) {
         return code < 0 ? code : WS_OK;
     }
     struct part all = {&s, (char *)base, n, NULL, 0, 0};

@@ -61,8 +61,8 @@ static inline void wsi_sort_exchange(const struct wsi_sorter *s, char *a,
 int wsi_sort_begin(struct wsi_sorter *s, const ws_sort_kernel *kernel,
                    const void *base, size_t n, void *ctx);
 
-/* Whether the array is in order now: it was, or it was in reverse. */
-int wsi_sort_is_run(const struct wsi_sorter *s, char *a);
+/* Whether n elements are in order now: they were, or they were in reverse. */
+int wsi_sort_is_run(const struct wsi_sorter *s, char *a, size_t n);
 
 /* Calls fn(arg), which returns 0, in a worker if there are enough elements and
  * there is one, and sets s->workers. */

@@ -20,6 +20,8 @@
 
 /* Merges of more elements than this are cut in two. */
 #define MERGE_FORK 8192
+/* Parts of more elements than this are looked at whether they are in order. */
+#define RUN_MIN 1024
 
 struct merge {
     const struct wsi_sorter *s;
@@ -103,6 +105,14 @@ static int merge_sort(void *arg)
         }
         return 0;
     }
+    /* Parts in order need no levels below.  The looks cost O(n) in all: after a
+     * long one in vain, the lower half is in order. */
+    if (p->n > RUN_MIN && wsi_sort_is_run(s, p->a, p->n)) {
+        if (p->to_spare) {
+            memcpy(p->spare, p->a, p->n * s->size);
+        }
+        return 0;
+    }
     const size_t half = p->n / 2;
     struct part low = {s, p->a, p->spare, half, !p->to_spare};
     struct part high = {s, wsi_sort_at(s, p->a, half),
@@ -138,7 +148,7 @@ int ws_stable_sort_with(const ws_sort_kernel *kernel, void *base, size_t n,
 {
     struct wsi_sorter s;
     const int code = wsi_sort_begin(&s, kernel, base, n, ctx);
-    if (code != 1 || wsi_sort_is_run(&s, (char *)base)) {
+    if (code != 1 || wsi_sort_is_run(&s, (char *)base, n)) {
         return code < 0 ? code : WS_OK;
     }
     if (n <= kernel->few_max) {
