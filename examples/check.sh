@@ -186,6 +186,35 @@ line'
     expect 2 "$bin/ws-wc"
 }
 
+# Greys in a PGM picture: how many are 0, and how many there are.
+greys()
+{
+    tail -c "$2" "$1" | od -An -v -tu1 |
+        awk '{ for (i = 1; i <= NF; i++) { n++; zero += $i == 0 } }
+             END { print zero, n }'
+}
+
+check_mandelbrot()
+{
+    expect 0 "$bin/mandelbrot" -j 1 -o "$work/expected" 300 200
+    [ "$(head -n 2 "$work/expected" | tail -n 1)" = '300 200' ] ||
+        fail 'the picture has no size'
+    # 1.5066 is the area of the set, 9 / 1.5 that of the picture.
+    greys "$work/expected" 60000 | awk '{ area = $1 / $2 * 6
+        exit !($2 == 60000 && area > 1.48 && area < 1.55) }' ||
+        fail "the area is wrong: $(greys "$work/expected" 60000)"
+    for workers in 0 2 5; do
+        expect 0 "$bin/mandelbrot" -s -j "$workers" -o "$work/actual" 300 200
+        cmp "$work/expected" "$work/actual" ||
+            fail "the picture differs with -j $workers"
+        grep -q 'paint_s=.*workers=' "$work/stderr" || fail 'no statistics'
+    done
+    expect 0 "$bin/mandelbrot" -o "$work/actual" -- 1 1 -0.7436 0.1318 0.001
+    expect 2 "$bin/mandelbrot" 0 10
+    expect 2 "$bin/mandelbrot" 10
+    expect 2 "$bin/mandelbrot" 10 10 0
+}
+
 check_foreign()
 {
     expect 0 "$bin/foreign"
@@ -205,6 +234,7 @@ fib) check_fib ;;
 ws-sort) check_ws_sort ;;
 ws-wc) check_ws_wc ;;
 foreign) check_foreign ;;
+mandelbrot) check_mandelbrot ;;
 *) fail "no check for the example '$name'" ;;
 esac
 [ "$failures" -eq 0 ] || exit 1
