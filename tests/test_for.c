@@ -322,8 +322,11 @@ static void check_errors(ws_pool *pool)
         f.opts.flags = i / 80 ? WS_FOR_STATIC : 0;
         assert_int_equal(ws_pool_install(pool, run_failing, &f), 17);
         assert_int_equal(test_get(&f.failed), 1);
-        /* Those that were about to. */
-        assert_in_range(test_get(&f.after), 0, ws_pool_num_workers(pool) - 1);
+        /* Others go on until they know of it, which is after it has returned:
+         * see canceled_loop_says_so(). */
+        if (ws_pool_num_workers(pool) == 1) {
+            assert_int_equal(test_get(&f.after), 0);
+        }
     }
 }
 
@@ -345,6 +348,7 @@ static void check_cancel(ws_pool *pool)
         int code = ws_pool_install(pool, run_failing, &f);
         /* Nothing was left out if all others had begun. */
         assert_true(code == WS_ECANCELED || (code == 0 && f.bad > 0));
+        /* Those that were about to begin. */
         assert_in_range(test_get(&f.after), 0, ws_pool_num_workers(pool) - 1);
         /* It is canceled before it begins now. */
         f.code = 1;
