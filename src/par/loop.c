@@ -35,9 +35,12 @@ typedef struct {
 int wsi_opts_check(ws_for_opts *out, const ws_for_opts *opts)
 {
     static const ws_for_opts defaults = WS_FOR_OPTS_INIT;
+    if (opts != NULL && opts->struct_size != sizeof(*opts)) {
+        /* It may be shorter: nothing else of it is read. */
+        return WS_EINVAL;
+    }
     *out = opts != NULL ? *opts : defaults;
-    if (out->struct_size != sizeof(*out) ||
-        (out->flags & ~(unsigned)ALL_FLAGS) != 0 ||
+    if ((out->flags & ~(unsigned)ALL_FLAGS) != 0 ||
         (out->max_grain != 0 && out->min_grain > out->max_grain)) {
         return WS_EINVAL;
     }
@@ -122,13 +125,19 @@ int ws_for_slot(void)
     return slot;
 }
 
-static int call_with_slot(const piece *p, size_t end)
+static int call_with_slot(wsi_loop *loop, size_t begin, size_t end, void *acc)
 {
-    const body here = {p->loop, innermost};
+    const body here = {loop, innermost};
     innermost = &here;
-    int code = p->loop->kind->block(p->loop, p->begin, end, p->acc);
+    int code = loop->kind->block(loop, begin, end, acc);
     innermost = here.outer;
     return code;
+}
+
+int wsi_loop_block(wsi_loop *loop, size_t begin, size_t end, void *acc)
+{
+    return loop->slots ? call_with_slot(loop, begin, end, acc)
+                       : loop->kind->block(loop, begin, end, acc);
 }
 
 /* ---- pieces ---------------------------------------------------------- */
@@ -137,8 +146,7 @@ static void run_block(piece *p, size_t n)
 {
     wsi_loop *loop = p->loop;
     size_t end = p->begin + n;
-    int code = loop->slots ? call_with_slot(p, end)
-                           : loop->kind->block(loop, p->begin, end, p->acc);
+    int code = wsi_loop_block(loop, p->begin, end, p->acc);
     p->begin = end;
     if (WSI_UNLIKELY(code != 0)) {
         wsi_loop_fail(loop, code);

@@ -68,6 +68,9 @@ int wsi_loop_run(wsi_loop *loop, size_t begin, size_t end, void *acc,
 int wsi_loop_run_static(wsi_loop *loop, size_t begin, size_t end,
                         ws_token *token);
 
+/* Calls the kind's block, with a slot if the loop has them. */
+int wsi_loop_block(wsi_loop *loop, size_t begin, size_t end, void *acc);
+
 /* Records a code; from then on no block begins. */
 void wsi_loop_fail(wsi_loop *loop, int code);
 

@@ -70,8 +70,8 @@ static int fold_leaf(const branch *b)
     const tree *t = b->t;
     size_t begin = t->begin + b->first * t->leaf;
     size_t left = t->end - begin;
-    return t->red.r->fold(begin, begin + (left < t->leaf ? left : t->leaf),
-                          b->acc, t->red.arg);
+    return wsi_loop_block(t->loop, begin,
+                          begin + (left < t->leaf ? left : t->leaf), b->acc);
 }
 
 static int run_halves(const branch *b, void *acc)
