@@ -313,6 +313,7 @@ static void run_from_outside(piece *p, wsi_pace *pace)
     if (ended(p)) {
         return;
     }
+    p->block = pace->block;
     ws_pool_install(NULL, run_inside, &e);
     if (!e.ran) {
         /* No pool could be had, or memory is out. */
@@ -323,23 +324,28 @@ static void run_from_outside(piece *p, wsi_pace *pace)
 static int run_all(void *arg)
 {
     piece *p = arg;
+    wsi_loop *loop = p->loop;
     size_t n = p->end - p->begin;
     bool inside = ws_current_index() >= 0;
     wsi_pace pace;
-    if (n <= p->loop->min || (inside && n > p->loop->max)) {
+    if (n < WSI_PACE_PROBED_FROM) {
+        /* Nobody will know in time how long they take. */
+        loop->max = loop->min;
+    }
+    if (n <= loop->min || (inside && n > loop->max)) {
         run_piece(p);
         return 0;
     }
-    wsi_pace_begin(&pace, n, inside ? WSI_PACE_PROBING : PROBING_OUTSIDE);
+    /* With a limit, nothing runs before the rest can be taken. */
+    wsi_pace_begin(&pace, n,
+                   inside          ? WSI_PACE_PROBING
+                   : n > loop->max ? 0
+                                   : PROBING_OUTSIDE);
     if (inside) {
         run_on_demand(p, &pace);
-        return 0;
+    } else {
+        run_from_outside(p, &pace);
     }
-    if (n > p->loop->max) {
-        /* Nothing runs before the rest can be taken. */
-        pace.probe_end = 0;
-    }
-    run_from_outside(p, &pace);
     return 0;
 }
 

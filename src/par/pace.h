@@ -39,7 +39,8 @@ static inline uint64_t wsi_ticks(void)
 
 #define WSI_PACE_TARGET ((uint64_t)3 * WSI_TICKS_PER_US)
 #define WSI_PACE_PROBING ((uint64_t)2 * WSI_TICKS_PER_US)
-/* A shorter range is not probed: its first index would be too large a part. */
+/* A shorter range is not probed: its first index would be too large a part.  It
+ * is cut down to single indices. */
 #define WSI_PACE_PROBED_FROM ((size_t)32)
 #define WSI_PACE_PROBE_GROWTH ((size_t)8)
 
@@ -54,11 +55,11 @@ typedef struct {
 static inline void wsi_pace_begin(wsi_pace *pace, size_t n, uint64_t probing)
 {
     pace->last = wsi_ticks();
-    if (n < WSI_PACE_PROBED_FROM || probing == 0) {
+    if (probing == 0) {
         pace->block = 1;
         pace->probe_end = 0;
     } else {
-        pace->block = n / WSI_PACE_PROBED_FROM;
+        pace->block = (n - 1) / WSI_PACE_PROBED_FROM + 1;
         pace->probe_end = pace->last + probing;
     }
 }

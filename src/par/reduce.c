@@ -106,7 +106,7 @@ static int run_branch(void *arg)
 {
     const branch *b = arg;
     wsi_loop *loop = b->t->loop;
-    if (wsi_loop_stopped(loop)) {
+    if (b->n == 0 || wsi_loop_stopped(loop)) {
         return 0;
     }
     int code = b->n == 1                           ? fold_leaf(b)
@@ -128,7 +128,7 @@ static int run_fixed(wsi_loop *loop, size_t begin, size_t end, void *acc,
         t.leaf = n > FIXED_LEAVES ? (n - 1) / FIXED_LEAVES + 1 : 1;
     }
     branch root = {&t, 0, n > 0 ? (n - 1) / t.leaf + 1 : 0, acc};
-    int code = n > 0 ? wsi_under_token(opts->token, run_branch, &root) : 0;
+    int code = wsi_under_token(opts->token, run_branch, &root);
     return code != 0 ? code : wsi_loop_result(loop);
 }
 

@@ -188,6 +188,7 @@ static int run_inside(void *arg)
 {
     entry *e = arg;
     e->ran = true;
+    e->c->pace.last = wsi_ticks();
     return run_with_slots(e->c);
 }
 
@@ -197,6 +198,7 @@ static int run_all(void *arg)
     size_t n = c->end - c->begin;
     entry e = {c, false};
     int code = 0;
+    /* A short one is not worth a wake. */
     wsi_pace_begin(&c->pace, n, WSI_PACE_PROBING);
     if (ws_current_index() >= 0) {
         return run_with_slots(c);
