@@ -88,6 +88,8 @@
 #include <wsteal/reduce.h>
 #include <wsteal/scope.h>
 #include <wsteal/sort.h>
+#include <wsteal/search.h>
+#include <wsteal/spliter.h>
 #include <wsteal/stats.h>
 #include <wsteal/task.h>
 

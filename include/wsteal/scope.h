@@ -137,6 +137,20 @@ WS_API int ws_scope_spawn_copy(struct ws_scope *scope, ws_scope_fn fn,
                                const void *arg, size_t size);
 
 /**
+ * ws_scope_spawn_copy() with an owner for what the copy holds: when a fail-fast
+ * scope drops the job, drop(copy) is called instead of fn(scope, copy), on any
+ * worker, or before the spawn returns.  Exactly one of the two is called.
+ *
+ * Thread, Blocks, May run other jobs, May allocate: as ws_scope_spawn_copy().
+ * Owns: what the bytes at `arg` hold is taken when it returns WS_OK.
+ * Returns: as ws_scope_spawn_copy(); WS_EINVAL also for a NULL drop.  When it
+ * is not WS_OK neither is called.
+ */
+WS_API int ws_scope_spawn_copy_or_drop(struct ws_scope *scope, ws_scope_fn fn,
+                                       const void *arg, size_t size,
+                                       ws_drop_fn drop);
+
+/**
  * Adds one job per worker of the scope's pool: fn runs once on each, as
  * ws_spawn_broadcast() says, before the scope's call returns.
  *

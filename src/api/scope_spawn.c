@@ -136,7 +136,7 @@ static int run_inline_with_copy(struct ws_scope *scope, const spawning *s)
     if (s->size > 0) {
         memcpy(copy, s->copy_of, s->size);
     }
-    wsi_scope_run_inline(scope, s->fn, copy, NULL);
+    wsi_scope_run_inline(scope, s->fn, copy, s->drop);
     if (copy != small) {
         wsi_mem_free(copy);
     }
@@ -189,6 +189,20 @@ int ws_scope_spawn_copy(struct ws_scope *scope, ws_scope_fn fn, const void *arg,
     const spawning s = {
         .fn = fn, .copy_of = arg != NULL ? arg : "", .size = size};
     if (scope == NULL || fn == NULL || (arg == NULL && size > 0)) {
+        return WS_EINVAL;
+    }
+    return spawn(scope, &s);
+}
+
+int ws_scope_spawn_copy_or_drop(struct ws_scope *scope, ws_scope_fn fn,
+                                const void *arg, size_t size, ws_drop_fn drop)
+{
+    const spawning s = {.fn = fn,
+                        .drop = drop,
+                        .copy_of = arg != NULL ? arg : "",
+                        .size = size};
+    if (scope == NULL || fn == NULL || drop == NULL ||
+        (arg == NULL && size > 0)) {
         return WS_EINVAL;
     }
     return spawn(scope, &s);
