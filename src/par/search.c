@@ -266,11 +266,11 @@ static int finish(wsi_search *search, int status, ws_search_stats *stats)
     if (!search->begun) {
         wsi_front_drop(&search->roots);
     }
-    const uint64_t left = wsi_search_save_left(search);
+    wsi_search_save_left(search);
     if (stats != NULL) {
         ws_search_stats all;
         wsi_search_fill(search, &all, ws_clock_ns());
-        all.open = left;
+        all.open = search->n_left;
         all.per_second = all.elapsed_ns > 0 ? (double)all.visited * 1e9 /
                                                   (double)all.elapsed_ns
                                             : 0;

@@ -74,6 +74,7 @@ struct wsi_search {
     wsi_atomic_ptr orphans;  /* heaps, linked by `next` */
     wsi_front roots;
     bool begun;
+    uint64_t n_left;
     int save_code; /* the first of save that is not 0 */
     /* Sums of what fronts have flushed. */
     wsi_atomic_u64 n_visited;
@@ -169,10 +170,10 @@ void wsi_search_tick(void *it, uint64_t now_ns, void *arg);
 void wsi_search_fill(const wsi_search *search, ws_search_stats *stats,
                      uint64_t now_ns);
 
-/* Hands states to save, unless that has failed. */
+/* Counts states as left, and hands them to save, unless that has failed. */
 void wsi_search_save(wsi_search *search, const void *states, size_t n);
 
-/* Saves and frees all that is left; returns how many. */
-uint64_t wsi_search_save_left(wsi_search *search);
+/* Saves and frees all that is left. */
+void wsi_search_save_left(wsi_search *search);
 
 #endif

@@ -144,14 +144,14 @@ int ws_search_best(const struct ws_search *handle, uint64_t *order)
 void wsi_search_save(wsi_search *search, const void *states, size_t n)
 {
     const ws_search_config *config = &search->config;
+    search->n_left += n;
     if (config->save != NULL && search->save_code == 0 && n > 0) {
         search->save_code = config->save(states, n, config->arg);
     }
 }
 
-static uint64_t save_chunks(wsi_search *search)
+static void save_chunks(wsi_search *search)
 {
-    uint64_t n = 0;
     /* acquire: pairs with the CAS in leave(); all jobs are done */
     wsi_chunk *chunk = wsi_ptr_load_acquire(&search->left);
     while (chunk != NULL) {
@@ -160,16 +160,13 @@ static uint64_t save_chunks(wsi_search *search)
         const size_t count = chunk->end - chunk->begin;
         wsi_search_save(search, chunk->states + chunk->begin * size, count);
         free(chunk);
-        n += count;
         chunk = below;
     }
-    return n;
 }
 
 /* Flattens the heap while it goes: children before what follows. */
-static uint64_t save_delayed(wsi_search *search)
+static void save_delayed(wsi_search *search)
 {
-    uint64_t n = 0;
     wsi_delayed *list = wsi_delay_take(search);
     while (list != NULL) {
         wsi_delayed *node = list;
@@ -184,13 +181,11 @@ static uint64_t save_delayed(wsi_search *search)
         }
         wsi_search_save(search, node->state, 1);
         free(node);
-        n++;
     }
-    return n;
 }
 
-uint64_t wsi_search_save_left(wsi_search *search)
+void wsi_search_save_left(wsi_search *search)
 {
-    const uint64_t n = save_chunks(search);
-    return n + save_delayed(search);
+    save_chunks(search);
+    save_delayed(search);
 }
