@@ -224,6 +224,111 @@ check_foreign()
     WSTEAL_NUM_THREADS=5 expect 0 "$bin/foreign"
 }
 
+check_cube2x2()
+{
+    printf '%s\n' ' 0        1' ' 1        9' ' 2       54' ' 3      321' \
+        ' 4     1847' ' 5     9992' ' 6    50136' ' 7   227536' \
+        ' 8   870072' ' 9  1887748' '10   623800' '11     2644' \
+        > "$work/expected"
+    for how in '--workers 2' '--workers 1 --runs 2' '--workers 5' --serial; do
+        # shellcheck disable=SC2086 # several arguments
+        expect 0 "$bin/cube2x2" $how
+        cmp "$work/expected" "$work/stdout" || fail "cube2x2 $how"
+    done
+    for how in '--search --workers 2' '--search --workers 5' \
+        '--search --serial' '--per-state --workers 2'; do
+        # shellcheck disable=SC2086
+        expect_text '3674160 states' "$bin/cube2x2" $how
+    done
+    expect 2 "$bin/cube2x2" --workers
+}
+
+check_grep_tree()
+{
+    make_inputs
+    # As in a tree, no link is followed.
+    ln -s . loop
+    ln -s random link
+    mkfifo fifo
+    printf 'no such word as xyzzy\nxyzzy' > "sub directory/xyzzy"
+    for string in abc xyzzy int 'a b' 0123456789 x; do
+        grep -rnaF -e "$string" . | sort > "$work/expected"
+        for how in '' '-j 1' '-j 5' -u; do
+            # shellcheck disable=SC2086
+            expect 0 "$bin/grep-tree" $how "$string" .
+            sort "$work/stdout" > "$work/sorted"
+            cmp "$work/expected" "$work/sorted" ||
+                fail "grep-tree $how '$string' differs from grep"
+        done
+        expect 0 "$bin/grep-tree" -q "$string" .
+        [ ! -s "$work/stdout" ] || fail 'grep-tree -q prints'
+    done
+    "$bin/grep-tree" int own > "$work/first"
+    expect 0 "$bin/grep-tree" -j 5 int own
+    cmp "$work/first" "$work/stdout" || fail 'the order differs'
+    expect 1 "$bin/grep-tree" 'no such''  word' .
+    expect 2 "$bin/grep-tree" xyzzy . missing
+    grep -q missing "$work/stderr" || fail 'the error is not reported'
+    expect 2 "$bin/grep-tree" xyzzy
+}
+
+# Components by repeated lowering of labels.
+components_by_awk()
+{
+    awk '{
+        if (!($1 in label)) label[$1] = $1
+        if (!($2 in label)) label[$2] = $2
+        from[NR] = $1; to[NR] = $2
+    }
+    END {
+        for (changed = 1; changed;) {
+            changed = 0
+            for (i = 1; i <= NR; i++) {
+                a = label[from[i]]; b = label[to[i]]
+                if (a < b) { label[to[i]] = a; changed = 1 }
+                if (b < a) { label[from[i]] = b; changed = 1 }
+            }
+        }
+        for (v in label) { size[label[v]]++; vertices++ }
+        for (l in size) { count[size[l]]++; n++ }
+        printf "%d vertices, %d edges, %d components\n", vertices, NR, n
+        fflush()
+        for (s in count) print count[s] " of size " s | "sort -k 4,4nr"
+    }' "$1"
+}
+
+check_components()
+{
+    cd "$work" || exit 1
+    for graph in '10 3 1' '100 60 2' '2000 1200 3' '5000 9000 4'; do
+        # shellcheck disable=SC2086
+        "$bin/components" --random $graph --print > edges
+        components_by_awk edges > expected
+        for workers in 1 2 5; do
+            # shellcheck disable=SC2086
+            expect 0 "$bin/components" -j "$workers" --random $graph
+            cmp expected stdout || fail "components --random $graph"
+            expect 0 "$bin/components" -j "$workers" edges
+            cmp expected stdout || fail "components, from a file, $graph"
+        done
+    done
+    printf '# chain\n1 2\n\n2 3\n 7 7 \n' > edges
+    printf '%s\n' '4 vertices, 3 edges, 2 components' '1 of size 3' \
+        '1 of size 1' > expected
+    expect 0 "$bin/components" edges
+    cmp expected stdout || fail 'components of a small file'
+    "$bin/components" - < edges | cmp - expected || fail 'standard input'
+    : > edges
+    expect_text '0 vertices, 0 edges, 0 components' "$bin/components" edges
+    printf '1 x\n' > edges
+    expect 2 "$bin/components" edges
+    expect 2 "$bin/components" missing
+    expect 2 "$bin/components" --random 0 1 1
+    "$bin/components" -j 1 --random 1000000 1000000 5 > expected
+    expect 0 "$bin/components" -j 5 --random 1000000 1000000 5
+    cmp expected stdout || fail 'a large graph differs between runs'
+}
+
 rm -rf "$work/in"
 mkdir -p "$work" || exit 1
 # Absolute, since some checks change the directory.
@@ -235,6 +340,9 @@ ws-sort) check_ws_sort ;;
 ws-wc) check_ws_wc ;;
 foreign) check_foreign ;;
 mandelbrot) check_mandelbrot ;;
+cube2x2) check_cube2x2 ;;
+grep-tree) check_grep_tree ;;
+components) check_components ;;
 *) fail "no check for the example '$name'" ;;
 esac
 [ "$failures" -eq 0 ] || exit 1

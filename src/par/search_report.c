@@ -67,7 +67,8 @@ void wsi_search_tick(void *it, uint64_t now_ns, void *arg)
         !wsi_u32_cas_acq_rel(&search->reporting, &no, 1)) {
         return;
     }
-    if (is_time(search, now_ns)) {
+    /* No more once it has ended the search. */
+    if (is_time(search, now_ns) && wsi_spliter_code(&search->run) == 0) {
         const uint64_t every = (uint64_t)search->config.progress_ms * 1000000;
         report(search, it, now_ns);
         /* relaxed: a hint.  From the end of the callback, which may be slow. */
