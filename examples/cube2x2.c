@@ -193,7 +193,7 @@ static int levels(int serial)
 /* One bit per state: 460 KB stay in a core's cache. */
 static _Atomic uint32_t visited[STATES / 32 + 1];
 static uint32_t plain_visited[STATES / 32 + 1];
-static atomic_uint_fast64_t n_visited;
+static uint64_t n_visited;
 static int quiet;
 
 static int first_time(uint32_t state)
@@ -363,7 +363,7 @@ static int check(const struct run *r)
 {
     int good = 1;
     if (r->mode != LEVELS) {
-        printf("%" PRIuFAST64 " states\n", n_visited);
+        printf("%" PRIu64 " states\n", n_visited);
         return n_visited == STATES;
     }
     for (unsigned d = 0; d < DEPTHS; d++) {
@@ -437,10 +437,15 @@ int main(int argc, char **argv)
     }
     const int good = check(&run);
     qsort(times, (size_t)runs, sizeof *times, compare);
-    fprintf(stderr, "%s%.1f ms, %.1f ns per state, %u worker(s)%s\n",
-            quiet ? "" : "\r", times[runs / 2] * 1e3,
-            times[runs / 2] * 1e9 / STATES, ws_pool_num_workers(pool),
-            run.serial ? ", serial" : "");
+    const double median = times[runs / 2];
+    if (run.serial) {
+        fprintf(stderr, "%sserial", quiet ? "" : "\r");
+    } else {
+        fprintf(stderr, "%s%u worker(s)", quiet ? "" : "\r",
+                ws_pool_num_workers(pool));
+    }
+    fprintf(stderr, ": %.1f ms, %.1f ns per state; best of %ld: %.1f ns\n",
+            median * 1e3, median * 1e9 / STATES, runs, times[0] * 1e9 / STATES);
     free(times);
     ws_pool_destroy(pool);
     if (!good) {

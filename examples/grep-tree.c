@@ -334,8 +334,8 @@ int main(int argc, char **argv)
     if (code == FOUND) {
         return 0;
     }
-    if (code != 0 || n_errors != 0 || fflush(stdout) != 0) {
+    if (code != 0 || atomic_load(&n_errors) != 0 || fflush(stdout) != 0) {
         return 2;
     }
-    return n_found != 0 ? 0 : 1;
+    return atomic_load(&n_found) != 0 ? 0 : 1;
 }
