@@ -12,6 +12,8 @@
  *  - ws_scope() runs a tree of jobs whose size nobody knows (scope.h).
  *  - ws_sort() and ws_stable_sort() sort arrays in the pool (sort.h);
  *    WS_SORT_DEFINE() makes the fastest sorts, for one type (sort_define.h).
+ *  - ws_spliter_run() drives work that can be divided while it runs
+ *    (spliter.h), ws_search() searches a graph (search.h).
  *  - Callbacks return 0 or an error code, which travels to the call that waits;
  *    tokens cancel what is no longer wanted (cancel.h).
  *  - Each thread can have a slot of its own for partial results (local.h).

@@ -8,14 +8,6 @@
 
 /* ---- counting -------------------------------------------------------- */
 
-static void check_count(walk *w)
-{
-    const uint64_t expected = count_serially(w);
-    WS_TEST_REQUIRE(run(w) == 0);
-    WS_TEST_REQUIRE(test_get(&w->units) == expected);
-    WS_TEST_REQUIRE(w->stats.blocks >= 1 && w->stats.blocks <= expected);
-}
-
 static void check_counts(ws_pool *pool)
 {
     static const size_t units[][2] = {{0, 0}, {1, 1}, {16, 64}, {5, 5}};

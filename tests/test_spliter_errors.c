@@ -174,6 +174,65 @@ static void all_is_done_without_memory(void **state)
     }
 }
 
+/* ---- the stack ------------------------------------------------------- */
+
+static test_counter lowest[4];
+static test_counter highest[4];
+
+static int note_depth(void *arg, const node *n, uint64_t index)
+{
+    const uint64_t here = (uintptr_t)__builtin_frame_address(0);
+    const int worker = ws_current_index();
+    (void)arg;
+    (void)n;
+    (void)index;
+    WS_TEST_REQUIRE(worker >= 0 && worker < 4);
+    /* One thread has one index: these are its own. */
+    if (here < test_get(&lowest[worker])) {
+        test_set(&lowest[worker], here);
+    }
+    if (here > test_get(&highest[worker])) {
+        test_set(&highest[worker], here);
+    }
+    return 0;
+}
+
+static void check_depth(bool memory)
+{
+    ws_pool_config config = WS_POOL_CONFIG_INIT;
+    config.num_threads = 2;
+    config.max_spares = 2;
+    ws_pool *pool = test_pool_with(&config);
+    for (int i = 0; i < 4; i++) {
+        test_set(&lowest[i], UINT64_MAX);
+        test_set(&highest[i], 0);
+    }
+    walk warm = {.pool = pool, .kind = COMB};
+    check_count(&warm);
+    walk w = {.pool = pool, .kind = COMB, .hook = note_depth, .max_units = 1};
+    test_set(&allocations, 0);
+    fail_from = 0;
+    fail_until = memory ? 0 : UINT64_MAX;
+    wsi_port_ops.mem_alloc = pool_alloc;
+    check_count(&w);
+    wsi_port_ops.mem_alloc = wsi_mem_alloc_real;
+    for (int i = 0; i < 4; i++) {
+        const uint64_t low = test_get(&lowest[i]);
+        assert_true(low == UINT64_MAX ||
+                    test_get(&highest[i]) - low < (uint64_t)64 << 10);
+    }
+    test_destroy(pool);
+}
+
+static void stack_does_not_grow_with_splits(void **state)
+{
+    (void)state;
+    for (size_t i = ws_test_scale(40); i > 0; i--) {
+        check_depth(true);
+        check_depth(false);
+    }
+}
+
 /* ---- arguments ------------------------------------------------------- */
 
 static void nonsense_is_refused(void **state)
@@ -210,6 +269,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cancellation_stops_the_run),
     cmocka_unit_test(canceled_before_it_began),
     cmocka_unit_test(all_is_done_without_memory),
+    cmocka_unit_test(stack_does_not_grow_with_splits),
     cmocka_unit_test(nonsense_is_refused),
 };
 WS_TEST_MAIN(tests)

@@ -228,4 +228,12 @@ static inline int run(void *arg)
     return w->code;
 }
 
+static inline void check_count(walk *w)
+{
+    const uint64_t expected = count_serially(w);
+    WS_TEST_REQUIRE(run(w) == 0);
+    WS_TEST_REQUIRE(test_get(&w->units) == expected);
+    WS_TEST_REQUIRE(w->stats.blocks >= 1 && w->stats.blocks <= expected);
+}
+
 #endif
