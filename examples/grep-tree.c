@@ -34,6 +34,7 @@ struct match {
     char *path;
     char *text;
     size_t size;
+    size_t room;
 };
 
 static const char *needle;
@@ -83,7 +84,10 @@ static const char *find(const char *at, const char *end)
 
 static void add(struct match *m, const char *text, size_t size)
 {
-    m->text = need(realloc(m->text, m->size + size));
+    if (m->room - m->size < size) {
+        m->room = 2 * m->room + size;
+        m->text = need(realloc(m->text, m->room));
+    }
     memcpy(m->text + m->size, text, size);
     m->size += size;
 }
@@ -166,7 +170,7 @@ static char *read_file(const char *path, size_t *size)
 static int search_file(char *path)
 {
     size_t size;
-    struct match m = {path, NULL, 0};
+    struct match m = {path, NULL, 0, 0};
     char *text = read_file(path, &size);
     match_lines(&m, text, size);
     free(text);
