@@ -83,6 +83,7 @@
 
 #include <wsteal/array.h>
 #include <wsteal/base.h>
+#include <wsteal/bitmap.h>
 #include <wsteal/cancel.h>
 #include <wsteal/deque.h>
 #include <wsteal/local.h>

@@ -96,7 +96,8 @@ typedef struct ws_search_config {
     int (*expand)(const void *state, struct ws_search *search, void *arg);
     /** Returns 1 for the first call with a state, else 0; so it must be atomic.
      * Called once per emitted state, right before that is opened, and for each
-     * root.  NULL: expand emits new states only. */
+     * root; ws_bitmap_add() (bitmap.h) is made for it.  NULL: expand emits new
+     * states only. */
     int (*visit)(const void *state, void *arg);
 
     /** For ws_search_found().  NULL: there is no order. */
