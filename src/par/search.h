@@ -67,30 +67,32 @@ _Static_assert(sizeof(wsi_front) <= WS_SPLITER_SMALL, "no allocation");
 struct wsi_search {
     wsi_spliter_run run;
     ws_search_config config;
-    uint32_t capacity;       /* states in a chunk */
-    uint64_t max_chunks;     /* of all stacks */
-    wsi_atomic_u64 n_chunks; /* those there are, spares included */
-    wsi_atomic_ptr left;     /* chunks, linked by `below` */
-    wsi_atomic_ptr orphans;  /* heaps, linked by `next` */
-    wsi_front roots;
+    uint64_t begun_ns;
+    uint64_t max_chunks; /* of all stacks */
+    uint32_t capacity;   /* states in a chunk */
     bool begun;
-    uint64_t n_left;
-    int save_code; /* the first of save that is not 0 */
+    wsi_atomic_ptr orphans; /* heaps, linked by `next` */
+    /* The best goal: config.goal is written under the lock. */
+    wsi_atomic_u64 limit; /* its order; UINT64_MAX while there is none */
+    wsi_atomic_u32 found;
+    wsi_atomic_u32 goal_lock;
+    wsi_atomic_u64 next_report_ns;
+    /* What is above is mostly read, what follows is mostly written. */
+    _Alignas(WSI_CACHE_LINE) wsi_atomic_u64 n_chunks; /* with spares */
     /* Sums of what fronts have flushed. */
     wsi_atomic_u64 n_visited;
     wsi_atomic_u64 n_expanded;
     wsi_atomic_u64 n_pruned;
     wsi_atomic_u64 n_retries;
-    /* The best goal: config.goal is written under the lock. */
-    wsi_atomic_u32 goal_lock;
-    wsi_atomic_u64 limit; /* its order; UINT64_MAX while there is none */
-    wsi_atomic_u32 found;
-    /* Progress: what follows `reporting` belongs to who has set it. */
-    uint64_t begun_ns;
-    wsi_atomic_u64 next_report_ns;
+    wsi_atomic_ptr left; /* chunks, linked by `below` */
+    /* Who has set `reporting` owns `last_*`. */
     wsi_atomic_u32 reporting;
     uint64_t last_ns;
     uint64_t last_visited;
+    /* The calling thread's, before and after the scope. */
+    wsi_front roots;
+    uint64_t n_left;
+    int save_code; /* the first of save that is not 0 */
 };
 
 /* The handle that callbacks get. */

@@ -25,7 +25,8 @@ typedef struct {
     /* Called after each block with the time, or NULL. */
     void (*after_block)(void *it, uint64_t now_ns, void *arg);
     wsi_atomic_u32 code; /* the first code that is not 0 */
-    wsi_atomic_u64 blocks;
+    /* What follows is written by all workers, what is above read by all. */
+    _Alignas(WSI_CACHE_LINE) wsi_atomic_u64 blocks;
     wsi_atomic_u64 tried;
     wsi_atomic_u64 splits;
 } wsi_spliter_run;
