@@ -136,12 +136,13 @@ static void hungry_worker_gets_a_half(void **state)
     test_in_pools_of(4, check_divided);
 }
 
-/* The first node of the bush waits until the others have nothing to do. */
+/* Who first comes to the tips of the bush has divided on its way as often as it
+ * may unasked, and waits until the others have nothing to do. */
 static int await_hunger(void *arg, const node *n, uint64_t index)
 {
     walk *w = arg;
     (void)index;
-    if (n->kind == BUSH && n->n == 8 && test_add(&w->phase, 1) == 0) {
+    if (n->kind == BUSH && n->n == 2 && test_add(&w->phase, 1) == 0) {
         while (ws_hungry() != 1) {
             wsi_thread_yield();
         }
