@@ -90,8 +90,8 @@
 #include <wsteal/loop.h>
 #include <wsteal/reduce.h>
 #include <wsteal/scope.h>
-#include <wsteal/sort.h>
 #include <wsteal/search.h>
+#include <wsteal/sort.h>
 #include <wsteal/spliter.h>
 #include <wsteal/stats.h>
 #include <wsteal/task.h>

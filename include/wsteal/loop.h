@@ -10,8 +10,9 @@
  *
  * The first indices of a loop of 32 and more tell how long an index takes: a
  * loop that is over in a microsecond or two runs on the caller, without a wake
- * of another thread.  A shorter loop cannot tell in time, so each of its indices
- * can be taken from the start; give it a `min_grain` where they are cheap.
+ * of another thread.  A shorter loop cannot tell in time, so each of its
+ * indices can be taken from the start; give it a `min_grain` where they are
+ * cheap.
  *
  * Sources: lazy binary splitting, Tzannes et al. (2010), with the thief's
  * request (ws_hungry()) in place of a look at the own deque; block lengths by
