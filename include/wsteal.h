@@ -10,6 +10,10 @@
  *    job; ws_broadcast() runs one on every worker; ws_pool_install() enters a
  *    pool from any other thread (task.h).
  *  - ws_scope() runs a tree of jobs whose size nobody knows (scope.h).
+ *  - ws_for() and ws_for_2d() run loops that need no grain (loop.h);
+ *    ws_reduce(), ws_find_first() and their kin make one result from many
+ *    indices (reduce.h); ws_filter(), ws_scan() and others make arrays from
+ *    arrays (array.h).
  *  - ws_sort() and ws_stable_sort() sort arrays in the pool (sort.h);
  *    WS_SORT_DEFINE() makes the fastest sorts, for one type (sort_define.h).
  *  - ws_spliter_run() drives work that can be divided while it runs
