@@ -18,6 +18,7 @@
  *    WS_SORT_DEFINE() makes the fastest sorts, for one type (sort_define.h).
  *  - ws_spliter_run() drives work that can be divided while it runs
  *    (spliter.h), ws_search() searches a graph (search.h).
+ *  - ws_pipeline() sends a stream of items through stages (pipeline.h).
  *  - Callbacks return 0 or an error code, which travels to the call that waits;
  *    tokens cancel what is no longer wanted (cancel.h).
  *  - Each thread can have a slot of its own for partial results (local.h).
@@ -93,6 +94,7 @@
 #include <wsteal/local.h>
 #include <wsteal/loop.h>
 #include <wsteal/reduce.h>
+#include <wsteal/pipeline.h>
 #include <wsteal/scope.h>
 #include <wsteal/search.h>
 #include <wsteal/sort.h>
