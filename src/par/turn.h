@@ -68,6 +68,12 @@ static inline void wsi_turn_init(wsi_turn *turn, wsi_atomic_ptr *slots,
     }
 }
 
+static inline void wsi_turn_clear(wsi_atomic_ptr *slot)
+{
+    /* R1 relaxed: before the next E1 and L1 by the claim above */
+    wsi_ptr_store_relaxed(slot, NULL);
+}
+
 /* The next number, for the token that the caller has. */
 static inline uint64_t wsi_turn_draw(wsi_turn *turn)
 {
@@ -83,8 +89,7 @@ static inline bool wsi_turn_enter(wsi_turn *turn, uint64_t number, void *item)
     if (wsi_ptr_exchange_acq_rel(slot, item) != turn->slots) {
         return false;
     }
-    /* R1 relaxed: before the next E1 and L1 by the claim above */
-    wsi_ptr_store_relaxed(slot, NULL);
+    wsi_turn_clear(slot);
     return true;
 }
 
@@ -96,8 +101,7 @@ static inline void *wsi_turn_leave(wsi_turn *turn, uint64_t number)
     /* L1 acq_rel: pairs with E1 of number + 1, whichever comes first */
     void *next = wsi_ptr_exchange_acq_rel(slot, turn->slots);
     if (next != NULL) {
-        /* R1 relaxed: as above */
-        wsi_ptr_store_relaxed(slot, NULL);
+        wsi_turn_clear(slot);
     }
     return next;
 }

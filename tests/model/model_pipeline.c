@@ -4,7 +4,7 @@
  * mini-loom.
  *
  * The scope is a stand-in with room for one job: the main thread runs the body
- * and then what is queued, the helpers run what is queued; a job that finds the
+ * and then what is queued, a helper runs what is queued; a job that finds the
  * place taken comes back to who spawned it, as when memory is out.  It orders
  * the spawn before the job, the jobs before the end, and nothing else.
  *
@@ -17,8 +17,9 @@
  *   --arg 2  the last stage is parallel: items end out of order, three items
  *   --arg 3  an unordered stage between source and sink, two items
  *   --arg 4  as 1, item 0 fails in the parallel stage
- *   --arg 5  three in flight, two helpers, three items, a parallel stage
+ *   --arg 5  as 1, three in flight: spawns come back
  *   --arg 6  one in flight, three items
+ *   --arg 7  as 2, five items: one may be late while the ring goes round
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@
 #include "port/atomic.h"
 
 enum {
-    ITEMS = 3,
+    ITEMS = 5,
     STAGES = 3
 };
 
@@ -82,8 +83,10 @@ int ws_scope_spawn_or_drop(struct ws_scope *to, ws_scope_fn fn, void *arg,
     *j = (job){fn, drop, arg};
     /* relaxed: the caller's job keeps it above 0 */
     wsi_u32_fetch_add_relaxed(&scope.left, 1);
-    /* acq_rel: release pairs with the exchange in work() */
-    if (!wsi_ptr_cas_acq_rel(&scope.queued, &none, j)) {
+    /* acquire: as in call_job()
+     * acq_rel: release pairs with the exchange in work() */
+    if (wsi_u32_load_acquire(&scope.stopped) != 0 ||
+        !wsi_ptr_cas_acq_rel(&scope.queued, &none, j)) {
         call_job(j);
     }
     return WS_OK;
@@ -112,21 +115,15 @@ static void *work(void *arg)
     return NULL;
 }
 
-static unsigned n_helpers;
-
 int ws_scope_in(ws_pool *pool, unsigned flags, ws_scope_fn body, void *arg)
 {
-    pthread_t helpers[2];
+    pthread_t helper;
     LOOM_CHECK(pool == NULL && flags == WS_SCOPE_FAIL_FAST);
     wsi_u32_init(&scope.left, 1);
-    for (unsigned i = 0; i < n_helpers; i++) {
-        pthread_create(&helpers[i], NULL, work, NULL);
-    }
+    pthread_create(&helper, NULL, work, NULL);
     end_job(body(&scope, arg));
     work(NULL);
-    for (unsigned i = 0; i < n_helpers; i++) {
-        pthread_join(helpers[i], NULL);
-    }
+    pthread_join(helper, NULL);
     return 0;
 }
 
@@ -202,7 +199,6 @@ void model_main(void)
     size_t max_in_flight = 2;
     unsigned n_stages = STAGES;
     n_items = which == 0 || which == 3 ? 2 : 3;
-    n_helpers = 1;
     kinds[1] = WS_STAGE_PARALLEL;
     switch (which) {
     case 0:
@@ -212,6 +208,10 @@ void model_main(void)
     case 2:
         n_stages = 2;
         break;
+    case 7:
+        n_stages = 2;
+        n_items = 5;
+        break;
     case 3:
         kinds[1] = WS_STAGE_SERIAL_UNORDERED;
         break;
@@ -219,7 +219,6 @@ void model_main(void)
         failing = 0;
         break;
     case 5:
-        n_helpers = 2;
         max_in_flight = 3;
         break;
     case 6:
