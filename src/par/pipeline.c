@@ -310,6 +310,9 @@ static bool allocate(pipeline *line)
     size_t capacity = 1;
     size_t n_turns = 0;
     line->slots = NULL;
+    if (line->n_tokens > SIZE_MAX / sizeof(*line->tokens)) {
+        return false;
+    }
     line->turns = calloc(line->n_stages, sizeof(*line->turns));
     line->tokens = calloc(line->n_tokens, sizeof(*line->tokens));
     if (line->turns != NULL && line->tokens != NULL) {
