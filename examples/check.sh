@@ -327,6 +327,55 @@ check_components()
     "$bin/components" -j 1 --random 1000000 1000000 5 > expected
     expect 0 "$bin/components" -j 5 --random 1000000 1000000 5
     cmp expected stdout || fail 'a large graph differs between runs'
+# check_round_trip FILE...: packed and unpacked by 1 worker, as many as CPUs,
+# and more; what is packed does not depend on that.
+check_round_trip()
+{
+    for file in "$@"; do
+        expect 0 "$bin/compress-pipe" -j 1 -o "$work/expected" "$file"
+        for workers in 1 0 5; do
+            expect 0 "$bin/compress-pipe" -j "$workers" -o "$work/packed" \
+                "$file"
+            cmp "$work/expected" "$work/packed" ||
+                fail "compress-pipe -j $workers packs $file differently"
+            expect 0 "$bin/compress-pipe" -j "$workers" -d \
+                -o "$work/actual" "$work/packed"
+            cmp "$file" "$work/actual" ||
+                fail "compress-pipe -j $workers does not give $file back"
+        done
+    done
+}
+
+check_compress_pipe()
+{
+    make_inputs
+    for file in * "sub directory"/* "sub directory/deep"/*; do
+        [ -d "$file" ] || check_round_trip "$file"
+    done
+    # The project's own files, which can be packed.
+    find own -type f -exec cat {} + > sources
+    check_round_trip sources
+    [ "$(wc -c < "$work/packed")" -lt "$(($(wc -c < sources) / 2))" ] ||
+        fail "$(wc -c < sources) bytes of text are packed to" \
+            "$(wc -c < "$work/packed")"
+    expect 0 "$bin/compress-pipe" -s -o "$work/packed" sources
+    grep -q 'pipe_s=.*in=.*out=.*w0_jobs=.*steals=' "$work/stderr" ||
+        fail "compress-pipe -s prints: $(cat "$work/stderr")"
+    # Damaged: cut, and with bytes that are others.
+    for bytes in 0 3 5 20 1000 300000; do
+        head -c "$bytes" "$work/packed" > cut
+        expect 1 "$bin/compress-pipe" -d -o "$work/actual" cut
+    done
+    for at in 1 5 9 17 1000 300000; do
+        { head -c "$at" "$work/packed" && printf '\245\132' &&
+            tail -c "+$((at + 3))" "$work/packed"; } > changed
+        cmp -s "$work/packed" changed ||
+            expect 1 "$bin/compress-pipe" -d -o "$work/actual" changed
+    done
+    expect 1 "$bin/compress-pipe" -d -o "$work/actual" sources
+    expect 2 "$bin/compress-pipe"
+    expect 2 "$bin/compress-pipe" missing
+    expect 2 "$bin/compress-pipe" -j none sources
 }
 
 rm -rf "$work/in"
@@ -343,6 +392,7 @@ mandelbrot) check_mandelbrot ;;
 cube2x2) check_cube2x2 ;;
 grep-tree) check_grep_tree ;;
 components) check_components ;;
+compress-pipe) check_compress_pipe ;;
 *) fail "no check for the example '$name'" ;;
 esac
 [ "$failures" -eq 0 ] || exit 1

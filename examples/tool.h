@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /**
- * tool.h: the dull parts that ws-sort.c and ws-wc.c share: options, reading
- * whole files, the clock, statistics.  What cannot go on ends the program with
+ * tool.h: the dull parts that ws-sort.c, ws-wc.c and compress-pipe.c share:
+ * options, reading whole files, the clock, statistics.  What cannot go on ends the program with
  * a message and code 2.
  *
  * Options: -j WORKERS (0, the default: all CPUs), -o OUT, -s: print times and
@@ -24,7 +24,8 @@ struct tool {
     char *const *paths; /* the arguments behind the options; ends with NULL */
     const char *out;    /* NULL: standard output */
     int stats;
-    int posix; /* ws-wc only */
+    int posix;      /* ws-wc only */
+    int decompress; /* compress-pipe only */
 };
 
 static inline void *tool_need(void *p)
@@ -42,7 +43,7 @@ static inline struct tool tool_start(int argc, char **argv,
                                      const char *accepted, const char *usage)
 {
     ws_pool_config config = WS_POOL_CONFIG_INIT;
-    struct tool tool = {NULL, NULL, NULL, 0, 0};
+    struct tool tool = {NULL, NULL, NULL, 0, 0, 0};
     int good = 1;
     for (int option; (option = getopt(argc, argv, accepted)) != -1;) {
         if (option == 'j') {
@@ -56,6 +57,8 @@ static inline struct tool tool_start(int argc, char **argv,
             tool.out = optarg;
         } else if (option == 's') {
             tool.stats = 1;
+        } else if (option == 'd') {
+            tool.decompress = 1;
         } else {
             tool.posix = 1;
             good = good && option == 'p';
