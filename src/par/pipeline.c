@@ -5,7 +5,7 @@
  * There are max_in_flight *tokens*.  A token passes the source, which gives it
  * an item, and the other stages, and comes to the source again.  At any time it
  * is in one place: in the hands of a job (carry()), in the queues of the pool
- * as a job, or parked in the slot of a serial stage (turn.h).
+ * as a job, parked in the slot of a serial stage (turn.h), or offered.
  *
  * What a job does with its token x at stage s:
  *   C1  s is serial: enter its turn, with x's number if s is ordered, else with
@@ -14,8 +14,20 @@
  *   C3  s is serial: leave.  If that brings a token y, which then has the turn
  *       of s and is past C1, somebody must go on with it:
  *   C4  y becomes a job, for whoever is idle, and the same job goes on with x,
- *       whose data is in this thread's cache.
+ *       whose data is in this thread's cache.  (At the source: y is offered.)
  *   C5  x goes to the next stage, from the last one to the source.
+ *
+ * Offers.  A token that has the source's turn and nobody's attention is offered
+ * to all: to jobs that have just brought an item to its end, which need no
+ * queue for it, and by an invitation, a job, to idle workers.
+ *   O1  offered = y.  There is one turn, so nothing is overwritten.
+ *   O2  exchange invited = 1.  It was 0: spawn the invitation.
+ *   I1  the invitation runs: exchange invited = 0.
+ *   I2  exchange offered = NULL, and go on with what it was, if anything.
+ *   T1  a job that has no token left does I2 alone.
+ * A token that is offered is found: if O2 saw 1, the I1 that ends this 1 comes
+ * after O2, and I2 after O1.  So while one is offered, an invitation is queued
+ * or on its way to I2.  An invitation that finds nothing is harmless.
  *
  * Empty tokens.  An item that was taken out of the stream, or dropped after an
  * error, leaves its token without data.  It passes all ordered stages in its
@@ -31,10 +43,10 @@
  * the one with the least number has the turn there or will have it when it
  * comes, since all before it have left; so it is not parked there.  The least
  * one that has not passed the last ordered stage is thus parked nowhere: it is
- * in a job.  At an unordered stage the same holds for the numbers drawn there.
+ * in a job or offered.  At an unordered stage the same holds for the numbers drawn there.
  *
- * It ends once.  Nothing but the jobs of the scope has tokens, so when the
- * scope has no job, all tokens have ended: a parked one would wait for a turn
+ * It ends once.  Nothing but the jobs of the scope has tokens, or will take the
+ * one that is offered, so when the scope has no job, all tokens have ended: a parked one would wait for a turn
  * that the argument above says is in a job's hands.  After the source has said
  * its last word (`ended`, the property of the source's turn) each token that
  * comes there ends.
@@ -43,7 +55,7 @@
  * that saw the error ends soon, and its code stops the scope, which is
  * fail-fast: ws_cancelled() is true in calls that still run, and jobs of other
  * tokens are dropped by the scope.  Such a token must go round all the same:
- * its drop callback does what its job would do.
+ * the drop callback does what the job would do.
  *
  * Memory out, a stopped scope, no pool: the spawn of C4 calls the job on top of
  * the spawning one.  It then does nothing but say so (`spawning`), and the
@@ -72,6 +84,8 @@ typedef struct {
     wsi_atomic_ptr *slots;  /* of all turns */
     struct ws_scope *scope; /* NULL: the body was not called */
     bool ended;             /* belongs to who has the source's turn */
+    wsi_atomic_ptr offered; /* a token that has the source's turn, or NULL */
+    wsi_atomic_u32 invited; /* 1: an invitation is queued */
     wsi_atomic_u32 stop;    /* 1: the scope has dropped a job */
     wsi_atomic_u32 code;    /* the first one that is not 0 */
 } pipeline;
@@ -89,8 +103,12 @@ struct token {
     char pad[64]; /* tokens of two threads share no cache line */
 };
 
-/* The token for which this thread calls ws_scope_spawn_or_drop(). */
-static WSI_THREAD_LOCAL const token *spawning;
+/* Items that a job begins before it ends, so that its worker looks at what else
+ * the pool has to do. */
+#define ITEMS_PER_JOB 64
+
+/* The argument with which this thread calls ws_scope_spawn_or_drop(). */
+static WSI_THREAD_LOCAL const void *spawning;
 
 /* ---- calls ----------------------------------------------------------- */
 
@@ -219,66 +237,135 @@ static bool visit(token *t, token **next, int *code)
 /* ---- jobs ------------------------------------------------------------ */
 
 /* Whether this is the call of a job that could not be queued. */
-static bool came_back(const token *t)
+static bool came_back(const void *arg)
 {
-    if (spawning != t) {
+    if (spawning != arg) {
         return false;
     }
     spawning = NULL;
     return true;
 }
 
+/* False: the job came back. */
+static bool spawn(pipeline *line, ws_scope_fn fn, void *arg, ws_drop_fn on_drop)
+{
+    spawning = arg;
+    ws_scope_spawn_or_drop(line->scope, fn, arg, on_drop);
+    bool queued = spawning == arg;
+    spawning = NULL;
+    return queued;
+}
+
+/* The scope has dropped a job. */
+static void stop(pipeline *line)
+{
+    /* relaxed: the scope says the same to all others */
+    wsi_u32_store_relaxed(&line->stop, 1);
+}
+
 static int carry(token *t);
 
-static int run_job(struct ws_scope *scope, void *arg)
+static int run_token(struct ws_scope *scope, void *arg)
 {
     (void)scope;
     return came_back(arg) ? 0 : carry(arg);
 }
 
-/* The scope has stopped. */
-static void drop_job(void *arg)
+static void drop_token(void *arg)
 {
     token *t = arg;
-    /* relaxed: the scope says the same to all others */
-    wsi_u32_store_relaxed(&t->line->stop, 1);
+    stop(t->line);
     if (!came_back(t)) {
         carry(t);
     }
 }
 
-/* C4.  False: the caller still has the token. */
-static bool spawn(token *t)
+/* ---- the source's turn ----------------------------------------------- */
+
+/* T1.  The token that is offered, if any. */
+static token *take(pipeline *line)
 {
-    spawning = t;
-    ws_scope_spawn_or_drop(t->line->scope, run_job, t, drop_job);
-    bool queued = spawning == t;
-    spawning = NULL;
-    return queued;
+    /* relaxed: O1 is not missed for good, see I1 */
+    if (wsi_ptr_load_relaxed(&line->offered) == NULL) {
+        return NULL;
+    }
+    /* acq_rel: acquire pairs with O1 */
+    return wsi_ptr_exchange_acq_rel(&line->offered, NULL);
 }
+
+static token *accept(pipeline *line)
+{
+    /* I1 acq_rel: pairs with O2 */
+    wsi_u32_exchange_acq_rel(&line->invited, 0);
+    /* I2 acq_rel: acquire pairs with O1 */
+    return wsi_ptr_exchange_acq_rel(&line->offered, NULL);
+}
+
+static int run_invitation(struct ws_scope *scope, void *arg)
+{
+    (void)scope;
+    token *t = came_back(arg) ? NULL : accept(arg);
+    return t != NULL ? carry(t) : 0;
+}
+
+static void drop_invitation(void *arg)
+{
+    stop(arg);
+    run_invitation(NULL, arg);
+}
+
+/* Returns a token that the caller must go on with, or NULL. */
+static token *offer(token *t)
+{
+    pipeline *line = t->line;
+    /* O1 release: pairs with T1 and I2; it was NULL, there is one turn */
+    wsi_ptr_store_release(&line->offered, t);
+    /* O2 acq_rel: release pairs with I1 */
+    if (wsi_u32_exchange_acq_rel(&line->invited, 1) != 0 ||
+        spawn(line, run_invitation, line, drop_invitation)) {
+        return NULL;
+    }
+    return accept(line);
+}
+
+/* C4.  The same for a token that has the turn of any stage. */
+static token *give(token *t)
+{
+    if (t->stage == 0) {
+        return offer(t);
+    }
+    return spawn(t->line, run_token, t, drop_token) ? NULL : t;
+}
+
+/* ---- a job ----------------------------------------------------------- */
 
 /* Goes on with the token, and others that it gets, until it has none.  Returns
  * the first code of its calls. */
 static int carry(token *t)
 {
+    pipeline *line = t->line;
     token *later = NULL;
     int first = 0;
-    while (t != NULL) {
+    for (int left = ITEMS_PER_JOB; t != NULL;) {
         token *next;
         int code;
         bool stays = visit(t, &next, &code);
         first = first != 0 ? first : code;
         if (stays) {
-            t->stage = t->stage + 1 < t->line->n_stages ? t->stage + 1 : 0;
-            if (next != NULL && !spawn(next)) {
+            t->stage = t->stage + 1 < line->n_stages ? t->stage + 1 : 0;
+            next = next != NULL ? give(next) : NULL;
+            if (next != NULL) {
                 next->next = later;
                 later = next;
             }
-        } else if (next != NULL) {
-            t = next;
-        } else {
+            continue;
+        }
+        t = next;
+        if (t == NULL && later != NULL) {
             t = later;
-            later = later != NULL ? later->next : NULL;
+            later = t->next;
+        } else if (t == NULL && --left > 0) {
+            t = take(line);
         }
     }
     return first;
