@@ -16,6 +16,9 @@
  *   C4  y becomes a job, for whoever is idle, and the same job goes on with x,
  *       whose data is in this thread's cache.  (At the source: y is offered.)
  *   C5  x goes to the next stage, from the last one to the source.
+ *   C6  s is the last stage, and y is there: x has ended its item, so the job
+ *       brings x to the source (C1; with the turn, x is offered) and goes on
+ *       with y.
  *
  * Offers.  A token that has the source's turn and nobody's attention is offered
  * to all: to jobs that have just brought an item to its end, which need no
@@ -328,43 +331,71 @@ static token *offer(token *t)
     return accept(line);
 }
 
-/* C4.  The same for a token that has the turn of any stage. */
-static token *give(token *t)
+/* ---- a job ----------------------------------------------------------- */
+
+typedef struct {
+    token *later; /* tokens that the job has and goes on with later */
+    int left;     /* of ITEMS_PER_JOB */
+} job;
+
+static void keep(job *j, token *t)
 {
-    if (t->stage == 0) {
-        return offer(t);
+    if (t != NULL) {
+        t->next = j->later;
+        j->later = t;
     }
-    return spawn(t->line, run_token, t, drop_token) ? NULL : t;
 }
 
-/* ---- a job ----------------------------------------------------------- */
+/* C4.  Gives a token away that has the turn of its stage. */
+static void give(job *j, token *t)
+{
+    if (t->stage == 0) {
+        keep(j, offer(t));
+    } else if (spawn(t->line, run_token, t, drop_token)) {
+        j->left = 0; /* the worker's newest job is the next thing to do */
+    } else {
+        keep(j, t);
+    }
+}
+
+/* C4 and C5, with x that has passed its stage and y, or NULL.  Which of them
+ * the caller goes on with. */
+static token *move_on(job *j, token *x, token *y)
+{
+    x->stage = x->stage + 1 < x->line->n_stages ? x->stage + 1 : 0;
+    if (y == NULL) {
+        return x;
+    }
+    if (x->stage > 0 || y->stage == 0 || j->left <= 0) {
+        give(j, y);
+        return x;
+    }
+    /* C6 */
+    j->left--;
+    if (enter(x)) {
+        x->has_turn = true;
+        keep(j, offer(x));
+    }
+    return y;
+}
 
 /* Goes on with the token, and others that it gets, until it has none.  Returns
  * the first code of its calls. */
 static int carry(token *t)
 {
     pipeline *line = t->line;
-    token *later = NULL;
+    job j = {NULL, ITEMS_PER_JOB};
     int first = 0;
-    for (int left = ITEMS_PER_JOB; t != NULL;) {
+    while (t != NULL) {
         token *next;
         int code;
         bool stays = visit(t, &next, &code);
         first = first != 0 ? first : code;
-        if (stays) {
-            t->stage = t->stage + 1 < line->n_stages ? t->stage + 1 : 0;
-            next = next != NULL ? give(next) : NULL;
-            if (next != NULL) {
-                next->next = later;
-                later = next;
-            }
-            continue;
-        }
-        t = next;
-        if (t == NULL && later != NULL) {
-            t = later;
-            later = t->next;
-        } else if (t == NULL && --left > 0) {
+        t = stays ? move_on(&j, t, next) : next;
+        if (t == NULL && j.later != NULL) {
+            t = j.later;
+            j.later = t->next;
+        } else if (t == NULL && --j.left > 0) {
             t = take(line);
         }
     }
