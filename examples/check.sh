@@ -363,8 +363,8 @@ check_compress_pipe()
         fail "compress-pipe -s prints: $(cat "$work/stderr")"
     # Damaged: cut, and with bytes that are others.
     for bytes in 0 3 5 20 1000 300000; do
-        head -c "$bytes" "$work/packed" > cut
-        expect 1 "$bin/compress-pipe" -d -o "$work/actual" cut
+        head -c "$bytes" "$work/packed" > part
+        expect 1 "$bin/compress-pipe" -d -o "$work/actual" part
     done
     for at in 1 5 9 17 1000 300000; do
         { head -c "$at" "$work/packed" && printf '\245\132' &&

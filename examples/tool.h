@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /**
  * tool.h: the dull parts that ws-sort.c, ws-wc.c and compress-pipe.c share:
- * options, reading whole files, the clock, statistics.  What cannot go on ends the program with
- * a message and code 2.
+ * options, reading whole files, the clock, statistics.  What cannot go on ends
+ * the program with a message and code 2.
  *
  * Options: -j WORKERS (0, the default: all CPUs), -o OUT, -s: print times and
  * what each worker did to stderr, one line of name=value pairs.

@@ -46,13 +46,14 @@
  * the one with the least number has the turn there or will have it when it
  * comes, since all before it have left; so it is not parked there.  The least
  * one that has not passed the last ordered stage is thus parked nowhere: it is
- * in a job or offered.  At an unordered stage the same holds for the numbers drawn there.
+ * in a job or offered.  At an unordered stage the same holds for the numbers
+ * drawn there.
  *
  * It ends once.  Nothing but the jobs of the scope has tokens, or will take the
- * one that is offered, so when the scope has no job, all tokens have ended: a parked one would wait for a turn
- * that the argument above says is in a job's hands.  After the source has said
- * its last word (`ended`, the property of the source's turn) each token that
- * comes there ends.
+ * one that is offered, so when the scope has no job, all tokens have ended: a
+ * parked one would wait for a turn that the argument above says is in a job's
+ * hands.  After the source has said its last word (`ended`, the property of the
+ * source's turn) each token that comes there ends.
  *
  * Errors.  `code` is set once.  From then on no job calls an fn, so the job
  * that saw the error ends soon, and its code stops the scope, which is
@@ -107,8 +108,12 @@ struct token {
 };
 
 /* Items that a job begins before it ends, so that its worker looks at what else
- * the pool has to do. */
+ * the pool has to do.  In the model few, so that invitations are needed. */
+#ifdef WSI_MODEL
+#define ITEMS_PER_JOB 2
+#else
 #define ITEMS_PER_JOB 64
+#endif
 
 /* The argument with which this thread calls ws_scope_spawn_or_drop(). */
 static WSI_THREAD_LOCAL const void *spawning;

@@ -17,7 +17,7 @@
  *   --arg 2  the last stage is parallel: items end out of order, three items
  *   --arg 3  an unordered stage between source and sink, two items
  *   --arg 4  as 1, item 0 fails in the parallel stage
- *   --arg 5  as 1, three in flight: spawns come back
+ *   --arg 5  three serial stages, three items in flight: spawns come back
  *   --arg 6  one in flight, three items
  *   --arg 7  as 2, five items: one may be late while the ring goes round
  */
@@ -219,6 +219,7 @@ void model_main(void)
         failing = 0;
         break;
     case 5:
+        kinds[1] = WS_STAGE_SERIAL;
         max_in_flight = 3;
         break;
     case 6:
