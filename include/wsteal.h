@@ -93,8 +93,8 @@
 #include <wsteal/deque.h>
 #include <wsteal/local.h>
 #include <wsteal/loop.h>
-#include <wsteal/reduce.h>
 #include <wsteal/pipeline.h>
+#include <wsteal/reduce.h>
 #include <wsteal/scope.h>
 #include <wsteal/search.h>
 #include <wsteal/sort.h>
