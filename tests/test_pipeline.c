@@ -354,6 +354,61 @@ static void nested_in_stages_and_jobs(void **state)
     test_in_each_pool(check_nested);
 }
 
+static int until_told(ws_pipeline_item *item, void *arg)
+{
+    test_counter *told = arg;
+    item->data = test_get(&told[1]) ? NULL : arg;
+    test_set(&told[0], 1);
+    return 0;
+}
+
+static int hand_on(ws_pipeline_item *item, void *arg)
+{
+    (void)item;
+    (void)arg;
+    return 0;
+}
+
+static int run_until_told(void *arg)
+{
+    const ws_stage stages[] = {{WS_STAGE_SERIAL, until_told, arg, NULL},
+                               {WS_STAGE_PARALLEL, hand_on, NULL, NULL},
+                               {WS_STAGE_SERIAL, hand_on, NULL, NULL}};
+    return ws_pipeline(3, stages, 8);
+}
+
+typedef struct {
+    ws_pool *pool;
+    test_counter told[2];
+} endless;
+
+static void *install_endless(void *arg)
+{
+    endless *e = arg;
+    WS_TEST_REQUIRE(ws_pool_install(e->pool, run_until_told, e->told) == 0);
+    return NULL;
+}
+
+static int tell(void *arg)
+{
+    test_set(&((endless *)arg)->told[1], 1);
+    return 0;
+}
+
+/* An endless stream on the only worker: it comes to what is from outside. */
+static void stream_starves_nobody(void **state)
+{
+    (void)state;
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        endless e = {.pool = test_pool(workers, WS_WAIT_ANY)};
+        pthread_t thread = test_thread(install_endless, &e);
+        test_await(&e.told[0], 1);
+        assert_int_equal(ws_pool_install(e.pool, tell, &e), 0);
+        test_join_thread(thread);
+        test_destroy(e.pool);
+    }
+}
+
 /* ---- where nothing can be had ---------------------------------------- */
 
 static int refuse_thread(pthread_t *out, const pthread_attr_t *attr,
@@ -409,6 +464,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(parallel_stage_uses_all_workers),
     cmocka_unit_test(several_at_once_from_foreign_threads),
     cmocka_unit_test(nested_in_stages_and_jobs),
+    cmocka_unit_test(stream_starves_nobody),
     cmocka_unit_test(no_pool_can_be_had),
     cmocka_unit_test(wrong_arguments),
 };
