@@ -327,6 +327,8 @@ check_components()
     "$bin/components" -j 1 --random 1000000 1000000 5 > expected
     expect 0 "$bin/components" -j 5 --random 1000000 1000000 5
     cmp expected stdout || fail 'a large graph differs between runs'
+}
+
 # check_round_trip FILE...: packed and unpacked by 1 worker, as many as CPUs,
 # and more; what is packed does not depend on that.
 check_round_trip()
