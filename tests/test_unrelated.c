@@ -246,6 +246,73 @@ static void yield_may_take_what_is_older_than_the_scope(void **state)
     }
 }
 
+/* ---- waits for an outer scope ---------------------------------------- */
+
+typedef struct {
+    struct ws_scope *outer;
+    test_counter outer_jobs;
+    test_counter inner_jobs;
+} nesting;
+
+static int count_outer(struct ws_scope *scope, void *arg)
+{
+    (void)scope;
+    test_add(&((nesting *)arg)->outer_jobs, 1);
+    return 0;
+}
+
+static int count_inner(struct ws_scope *scope, void *arg)
+{
+    (void)scope;
+    test_add(&((nesting *)arg)->inner_jobs, 1);
+    return 0;
+}
+
+static int wait_for_outer(struct ws_scope *scope, void *arg)
+{
+    nesting *n = arg;
+    WS_TEST_REQUIRE(ws_scope_wait(n->outer) == WS_OK);
+    WS_TEST_REQUIRE(test_get(&n->outer_jobs) == 3);
+    for (int i = 0; i < 2; i++) {
+        WS_TEST_REQUIRE(ws_scope_spawn(scope, count_inner, n) == WS_OK);
+    }
+    return 0;
+}
+
+static int open_inner(struct ws_scope *scope, void *arg)
+{
+    nesting *n = arg;
+    n->outer = scope;
+    for (unsigned flags = 0; flags <= 3; flags++) {
+        test_set(&n->outer_jobs, 0);
+        test_set(&n->inner_jobs, 0);
+        for (int i = 0; i < 3; i++) {
+            WS_TEST_REQUIRE(ws_scope_spawn(scope, count_outer, n) == WS_OK);
+        }
+        WS_TEST_REQUIRE(ws_scope_in(NULL, flags, wait_for_outer, n) == 0);
+        WS_TEST_REQUIRE(test_get(&n->inner_jobs) == 2);
+    }
+    return 0;
+}
+
+/* It takes the jobs that lie below those of the inner one. */
+static void wait_for_an_outer_scope_inside_an_inner_one(void **state)
+{
+    (void)state;
+    ws_pool_config config = WS_POOL_CONFIG_INIT;
+    config.num_threads = 1;
+    config.max_spares = WS_NO_SPARES;
+    for (unsigned p = WS_WAIT_ANY; p <= WS_WAIT_SUBTREE; p++) {
+        config.wait_policy = p;
+        ws_pool *pool = test_pool_with(&config);
+        for (unsigned flags = 0; flags <= 3; flags++) {
+            nesting n = {.outer = NULL};
+            assert_int_equal(ws_scope_in(pool, flags, open_inner, &n), 0);
+        }
+        test_destroy(pool);
+    }
+}
+
 /* ---- the creator's thread -------------------------------------------- */
 
 typedef struct {
@@ -316,6 +383,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(broadcast_leaves_nothing_on_top_of_a_wait),
     cmocka_unit_test(scope_finds_the_jobs_that_it_leaves),
     cmocka_unit_test(yield_may_take_what_is_older_than_the_scope),
+    cmocka_unit_test(wait_for_an_outer_scope_inside_an_inner_one),
     cmocka_unit_test(creator_leaves_nothing_behind),
 };
 WS_TEST_MAIN(tests)

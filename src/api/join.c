@@ -34,8 +34,9 @@ static WSI_COLD int finish(wsi_worker *w, wsi_half *half, wsi_job *popped)
         return half->fn(half->arg);
     }
     /* A thief has it, and with it all that was older: what the deque gets from
-     * now on belongs to the subtree, so any mark will do. */
-    const wsi_waiting waiting = wsi_wait_on(&half->head.latch, 0);
+     * now on belongs to the subtree. */
+    const wsi_waiting waiting =
+        wsi_wait_on(&half->head.latch, wsi_deque_mark(&w->deque));
     wsi_worker_wait(w, &waiting);
     return half->code;
 }

@@ -55,8 +55,8 @@ struct ws_thread {
 };
 
 /* A height of a worker's deque, below which a frame has no jobs: of each open
- * scope and each wait.  Only a job that runs any other job (a yield) can pop
- * deeper; it lowers them. */
+ * scope and each wait.  What pops deeper (a yield, a wait for an outer scope,
+ * any wait under WS_WAIT_ANY) lowers them: all that stood above is gone. */
 typedef struct wsi_mark {
     uint64_t at;
     struct wsi_mark *outer;
@@ -71,7 +71,7 @@ struct wsi_worker {
     unsigned n_runs;         /* for the fairness interval */
     unsigned depth;        /* jobs from queues that run on top of each other */
     uint64_t n_scopes;     /* that it has opened: the next one's id */
-    wsi_mark *marks;       /* innermost first; each is at or above its outer */
+    wsi_mark *marks;       /* innermost first */
     bool spare;            /* constant: index >= n_workers */
     bool adopted;          /* the creator's thread */
     uintptr_t stack_floor; /* unrelated jobs only above it; 0 = not known */

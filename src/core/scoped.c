@@ -313,6 +313,7 @@ static void drain(struct ws_scope *scope, uint64_t deadline_ns)
         if (job == NULL) {
             job = wsi_worker_pop(w);
         }
+        wsi_marks_lower(w);
         if (job == NULL) {
             return;
         }

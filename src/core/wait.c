@@ -66,6 +66,7 @@ static wsi_job *find_related(wsi_worker *w, const vigil *v, bool patient)
     wsi_job *job = NULL;
     if (wsi_deque_mark(&w->deque) > v->mark.at) {
         job = wsi_worker_pop(w);
+        wsi_marks_lower(w);
     }
     if (job == NULL && waiting->host != NULL) {
         job = wsi_inbox_take(waiting->host);

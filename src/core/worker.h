@@ -189,12 +189,12 @@ static inline void wsi_mark_close(wsi_worker *w, const wsi_mark *mark)
     w->marks = mark->outer;
 }
 
-/* After a pop that did not heed the marks. */
+/* After a pop that may have gone below a mark. */
 static inline void wsi_marks_lower(wsi_worker *w)
 {
     uint64_t at = wsi_deque_mark(&w->deque);
-    for (wsi_mark *m = w->marks; m != NULL && m->at > at; m = m->outer) {
-        m->at = at;
+    for (wsi_mark *m = w->marks; m != NULL; m = m->outer) {
+        m->at = m->at < at ? m->at : at;
     }
 }
 
