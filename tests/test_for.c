@@ -34,7 +34,7 @@ static int cover(size_t begin, size_t end, void *arg)
     coverage *c = arg;
     size_t n = end - begin;
     WS_TEST_REQUIRE(begin < end);
-    WS_TEST_REQUIRE(n <= c->longest);
+    WS_TEST_REQUIRE(n <= c->longest && n >= c->shortest);
     test_add(&c->blocks, 1);
     for (size_t i = begin; i < end; i++) {
         test_add(&c->ends[i - c->begin], 1);
@@ -59,6 +59,10 @@ static void check_range(size_t begin, size_t n, unsigned flags)
             o.flags = flags;
             c.begin = begin;
             c.longest = o.max_grain != 0 ? o.max_grain : SIZE_MAX;
+            c.shortest = o.min_grain < n ? o.min_grain : n;
+            if (c.longest / 2 < c.shortest || flags != 0) {
+                c.shortest = 1;
+            }
             int code = ws_for(begin, begin + n, &o, cover, &c);
             if (o.max_grain != 0 && o.min_grain > o.max_grain) {
                 assert_int_equal(code, WS_EINVAL);
@@ -357,6 +361,39 @@ static void check_cancel(ws_pool *pool)
     }
 }
 
+static int cancel_at_once(size_t begin, size_t end, void *arg)
+{
+    failing *f = arg;
+    (void)begin;
+    (void)end;
+    WS_TEST_REQUIRE(!ws_cancelled());
+    ws_token_cancel(f->token);
+    return 0;
+}
+
+static int run_canceling(void *arg)
+{
+    failing *f = arg;
+    return ws_for(0, 3200, &f->opts, cancel_at_once, f);
+}
+
+/* Also while it is young. */
+static void first_block_can_cancel_the_loop(void **state)
+{
+    (void)state;
+    ws_pool *pool = test_pool(1, WS_WAIT_DEFAULT);
+    for (int i = 0; i < 2; i++) {
+        failing f = {.opts = WS_FOR_OPTS_INIT};
+        assert_int_equal(ws_token_create(&f.token), WS_OK);
+        f.opts.token = f.token;
+        assert_int_equal(i == 0 ? run_canceling(&f)
+                                : ws_pool_install(pool, run_canceling, &f),
+                         WS_ECANCELED);
+        ws_token_release(f.token);
+    }
+    test_destroy(pool);
+}
+
 static void canceled_loop_says_so(void **state)
 {
     (void)state;
@@ -432,6 +469,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(foreign_loop_is_shared_by_default),
     cmocka_unit_test(two_indices_run_at_once),
     cmocka_unit_test(first_error_is_returned_and_stops_the_loop),
+    cmocka_unit_test(first_block_can_cancel_the_loop),
     cmocka_unit_test(canceled_loop_says_so),
     cmocka_unit_test(loops_nest_ten_deep_from_several_threads),
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * test_for_modes.c: loops in one piece per worker, and slots for scratch.
+ * test_for_modes.c: loops in one piece per worker, slots for scratch, and the
+ * largest range.
  */
 #include "support/pools.h"
 
@@ -93,8 +94,42 @@ static void slot_is_used_by_one_body_at_a_time(void **state)
     test_in_each_pool(check_slots);
 }
 
+/* ---- the largest range ----------------------------------------------- */
+
+typedef struct {
+    test_counter sum; /* of the lengths */
+    test_counter blocks;
+} vast;
+
+static int add_length(size_t begin, size_t end, void *arg)
+{
+    vast *v = arg;
+    test_add(&v->sum, end - begin);
+    test_add(&v->blocks, 1);
+    return 0;
+}
+
+static int run_vast(void *arg)
+{
+    ws_for_opts o = WS_FOR_OPTS_INIT;
+    o.max_grain = SIZE_MAX / 4;
+    return ws_for(0, SIZE_MAX, &o, add_length, arg);
+}
+
+static void largest_range_is_cut_as_well(void **state)
+{
+    (void)state;
+    vast v = {{0}, {0}};
+    ws_pool *pool = test_pool(2, WS_WAIT_DEFAULT);
+    assert_int_equal(ws_pool_install(pool, run_vast, &v), 0);
+    assert_int_equal(test_get(&v.sum), SIZE_MAX);
+    assert_true(test_get(&v.blocks) >= 5);
+    test_destroy(pool);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(static_pieces_stay_with_their_worker),
     cmocka_unit_test(slot_is_used_by_one_body_at_a_time),
+    cmocka_unit_test(largest_range_is_cut_as_well),
 };
 WS_TEST_MAIN(tests)

@@ -45,8 +45,10 @@ WS_API int ws_token_create(ws_token **out);
 WS_API ws_token *ws_token_retain(ws_token *token);
 
 /**
- * Gives a share back; the last one frees the token.  Jobs under the token have
- * shares of their own, so it can be released while they run.
+ * Gives a share back; the last one frees the token.  It can be released while
+ * jobs are under it: it stays in force.  Only who still has a share, by
+ * ws_token_create() or ws_token_retain(), may cancel it or ask it; that a job is
+ * under the token is no such share.
  *
  * Thread: any.  Blocks: no.  May run other jobs: no.  May allocate: no.
  * Owns: takes one share; NULL is ignored.

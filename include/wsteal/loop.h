@@ -14,6 +14,9 @@
  * indices can be taken from the start; give it a `min_grain` where they are
  * cheap.
  *
+ * What begins cheap and gets dear is best given a `max_grain`: what is done in
+ * those two microseconds decides how long the next block is.
+ *
  * Sources: lazy binary splitting, Tzannes et al. (2010), with the thief's
  * request (ws_hungry()) in place of a look at the own deque; block lengths by
  * the clock as in ParlayLib.
@@ -48,8 +51,9 @@ enum ws_for_flags {
 typedef struct ws_for_opts {
     /** sizeof(ws_for_opts), set by WS_FOR_OPTS_INIT. */
     size_t struct_size;
-    /** No block has fewer indices, unless the range has; 0 = 1.  A range of at
-     * most so many runs on the caller, without a system call. */
+    /** No block has fewer indices, unless the range has, or max_grain is less
+     * than twice as much; 0 = 1.  A range of at most so many runs on the
+     * caller, without a system call. */
     size_t min_grain;
     /** No block has more; 0 = no limit.  And what is left beside a block is in
      * pieces that others can take while it runs: with 1, each single index
@@ -77,11 +81,12 @@ typedef struct ws_for_opts {
  * the current pool when the loop turns out to be worth it.
  * Blocks: until all blocks are done.
  * May run other jobs: yes, in a worker (task.h).
- * May allocate: no.
+ * May allocate: once, with a token while another one is in force.
  * Owns: nothing; opts NULL means the defaults.
  * Returns: 0; the first code of a body that is not 0; WS_ECANCELED: blocks were
- * left out; WS_EINVAL: body NULL, begin > end, min_grain > max_grain > 0,
- * unknown flags, or a struct_size of another version; nothing ran.
+ * left out; WS_ENOMEM: nothing ran, only with a token; WS_EINVAL: body NULL,
+ * begin > end, min_grain > max_grain > 0, unknown flags, or a struct_size of
+ * another version; nothing ran.
  */
 WS_API int ws_for(size_t begin, size_t end, const ws_for_opts *opts,
                   ws_range_fn body, void *arg);

@@ -12,7 +12,8 @@
  *
  * Why the record lives long enough: at A1 to A4 the scope is open, since its
  * caller is part of it and the job is held; but a job that is queued can run
- * and end, so of A3 and A4 only what was read before A3 is touched.  At R2 the
+ * and end, so at A4 nothing is touched but what was read before A3: not even the
+ * opener, whose pool can be another one.  At R2 the
  * job that R1 took is not done, so the scope is open.  With nothing taken at
  * R1 nobody else frees the record if it was closed before, and the runner does
  * not touch it again if not.
@@ -167,6 +168,8 @@ wsi_job *wsi_inbox_add(struct ws_scope *scope, wsi_task *task)
 {
     ws_pool *pool = scope->pool;
     const wsi_worker *opener = scope->opener;
+    bool helps = opener != NULL && opener->pool == pool;
+    unsigned index = helps ? opener->index : 0;
     bool fifo = (scope->flags & WS_SCOPE_FIFO) != 0;
     inbox *in = inbox_of(scope);
     if (in == NULL) {
@@ -189,8 +192,8 @@ wsi_job *wsi_inbox_add(struct ws_scope *scope, wsi_task *task)
         return &in->ticket.job;
     }
     /* A4 */
-    if (first && opener != NULL && opener->pool == pool) {
-        wsi_pool_call(pool, opener->index);
+    if (first && helps) {
+        wsi_pool_call(pool, index);
     }
     return NULL;
 }

@@ -59,24 +59,33 @@ static bool seat_parked(wsi_seats *s)
     return false;
 }
 
+/* Starts the first thread that is in `state`; the lock is held.  True: there
+ * was one, and *started tells. */
+static bool start_first(wsi_seats *s, uint32_t state, bool *started)
+{
+    for (unsigned i = 0; i < s->n; i++) {
+        uint32_t old = state;
+        /* acq_rel: acquire pairs with K4; fails when the spare stays after all
+         * (K5) */
+        if (wsi_u32_cas_acq_rel(&s->spares[i].state, &old, TAKEN)) {
+            *started = s->start(s->pool, i, state == GONE);
+            if (!*started) {
+                /* relaxed: under the lock */
+                wsi_u32_store_relaxed(&s->spares[i].state, NONE);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool seat_new(wsi_seats *s)
 {
     bool started = false;
     wsi_lock_acquire(&s->lock);
-    for (unsigned i = 0; i < s->n && !s->closed; i++) {
-        /* acquire: pairs with K4 */
-        uint32_t old = wsi_u32_load_acquire(&s->spares[i].state);
-        bool gone = old == GONE;
-        /* acq_rel: fails when the spare stays after all (K5) */
-        if ((gone || old == NONE) &&
-            wsi_u32_cas_acq_rel(&s->spares[i].state, &old, TAKEN)) {
-            started = s->start(s->pool, i, gone);
-            if (!started) {
-                /* relaxed: under the lock */
-                wsi_u32_store_relaxed(&s->spares[i].state, NONE);
-            }
-            break;
-        }
+    /* A thread that has gone must be waited for. */
+    if (!s->closed && !start_first(s, NONE, &started)) {
+        start_first(s, GONE, &started);
     }
     wsi_lock_release(&s->lock);
     return started;

@@ -82,16 +82,12 @@ bool wsi_loop_stopped(wsi_loop *loop)
     return false;
 }
 
-static inline bool is_wanted(const piece *p)
-{
-    const wsi_loop_kind *kind = p->loop->kind;
-    return kind->wanted == NULL || kind->wanted(p->loop, p->begin);
-}
-
 /* Nothing is left to do for the piece. */
 static inline bool ended(const piece *p)
 {
-    return p->begin == p->end || wsi_loop_stopped(p->loop) || !is_wanted(p);
+    const wsi_loop_kind *kind = p->loop->kind;
+    return p->begin == p->end || wsi_loop_stopped(p->loop) ||
+           (kind->wanted != NULL && !kind->wanted(p->loop, p->begin));
 }
 
 int wsi_loop_result(const wsi_loop *loop)
@@ -166,7 +162,8 @@ static int run_half(void *arg)
 static void cut_with(piece *p, void *acc)
 {
     wsi_loop *loop = p->loop;
-    size_t middle = p->begin + (p->end - p->begin + 1) / 2;
+    size_t n = p->end - p->begin;
+    size_t middle = p->end - n / 2;
     piece right = {loop, middle, p->end, acc, p->block};
     p->end = middle;
     if (loop->acc_size == 0) {
@@ -217,7 +214,9 @@ static size_t within(const piece *p, size_t block)
     size_t n = p->end - p->begin;
     block = block > p->loop->min ? block : p->loop->min;
     block = block < p->loop->max ? block : p->loop->max;
-    return block < n ? block : n;
+    /* Nothing short is left for the end. */
+    return block < n && (n - block >= p->loop->min || n > p->loop->max) ? block
+                                                                        : n;
 }
 
 /* A block, and a look at the clock if others follow. */
@@ -239,15 +238,10 @@ static void run_serially(piece *p)
     }
 }
 
-/* While the loop is young nobody is asked, neither whether it was canceled. */
+/* While the loop is young nobody is asked. */
 static void run_probe(piece *p, wsi_pace *pace)
 {
-    if (pace->probe_end == 0 || ended(p)) {
-        return;
-    }
-    /* relaxed: a hint */
-    while (pace->probe_end != 0 && p->begin < p->end &&
-           wsi_u32_load_relaxed(&p->loop->code) == 0 && is_wanted(p)) {
+    while (pace->probe_end != 0 && !ended(p)) {
         run_next(p, pace);
     }
 }
@@ -259,7 +253,7 @@ static void run_on_demand(piece *p, wsi_pace *pace)
     run_probe(p, pace);
     while (!ended(p)) {
         size_t n = p->end - p->begin;
-        if (n > p->loop->min && n > pace->block / 2 && ws_hungry()) {
+        if (n / 2 >= p->loop->min && n > pace->block / 2 && ws_hungry()) {
             p->block = pace->block;
             cut(p);
             return;
@@ -330,7 +324,8 @@ static int run_all(void *arg)
     wsi_pace pace;
     if (n < WSI_PACE_PROBED_FROM) {
         /* Nobody will know in time how long they take. */
-        loop->max = loop->min;
+        size_t most = loop->min <= n ? 2 * loop->min - 1 : n;
+        loop->max = loop->max < most ? loop->max : most;
     }
     if (n <= loop->min || (inside && n > loop->max)) {
         run_piece(p);

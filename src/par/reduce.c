@@ -77,7 +77,7 @@ static int fold_leaf(const branch *b)
 static int run_halves(const branch *b, void *acc)
 {
     const reduction *red = &b->t->red;
-    size_t half = (b->n + 1) / 2;
+    size_t half = b->n - b->n / 2;
     branch left = {b->t, b->first, half, b->acc};
     branch right = {b->t, b->first + half, b->n - half, acc};
     red->r->identity(acc, red->arg);

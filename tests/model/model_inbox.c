@@ -28,7 +28,8 @@ enum {
 static struct ws_scope *scope;
 static ws_pool pool;
 static ws_pool other;
-static wsi_worker opener;
+static wsi_worker *opener; /* ends with the scope */
+static bool elsewhere;     /* the opener's pool is another one */
 static wsi_task tasks[TASKS];
 static unsigned ran[TASKS];      /* each by its runner */
 static wsi_atomic_u32 left;      /* jobs that are not done */
@@ -52,7 +53,7 @@ static void queue_ticket(wsi_job *ticket)
 {
     /* acq_rel: pairs with run_ticket_of_queue() */
     LOOM_CHECK(wsi_ptr_exchange_acq_rel(&queued, ticket) == NULL);
-    if (opener.pool == &other) {
+    if (elsewhere) {
         ring();
     }
 }
@@ -200,6 +201,7 @@ static void wait_and_close(bool takes)
     }
     wsi_inbox_close(scope);
     wsi_mem_free(scope);
+    wsi_mem_free(opener);
 }
 
 static pthread_t begin(void *(*fn)(void *), void *arg)
@@ -212,10 +214,12 @@ static pthread_t begin(void *(*fn)(void *), void *arg)
 static void open_scope(long arg)
 {
     scope = wsi_mem_alloc(16, sizeof(*scope));
-    opener.pool = arg == 4 ? &other : &pool;
-    opener.index = 0;
+    opener = wsi_mem_alloc(WSI_CACHE_LINE, sizeof(*opener));
+    elsewhere = arg == 4;
+    opener->pool = elsewhere ? &other : &pool;
+    opener->index = 0;
     scope->pool = &pool;
-    scope->opener = &opener;
+    scope->opener = opener;
     scope->flags = arg == 2 ? WS_SCOPE_FIFO : 0;
     wsi_ptr_init(&scope->inbox, NULL);
     wsi_fifo_init(&scope->fifo, &fifo_kind);
