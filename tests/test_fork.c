@@ -251,6 +251,45 @@ static int broadcast_in_child(struct ws_scope *scope, void *arg)
     return code == WS_EFORKED ? 0 : 1;
 }
 
+static int add_in_child(struct ws_scope *scope, void *arg)
+{
+    (void)scope;
+    ++*(int *)arg;
+    return 0;
+}
+
+static int spawns_in_place(void *arg)
+{
+    int count = 0;
+    struct ws_scope *scope = arg;
+    for (int i = 0; i < 3; i++) {
+        REQUIRE(ws_scope_spawn(scope, add_in_child, &count) == WS_OK);
+        REQUIRE(count == i + 1);
+    }
+    REQUIRE(ws_scope_wait(scope) == WS_OK);
+    return 0;
+}
+
+static int fork_in_body(struct ws_scope *scope, void *arg)
+{
+    (void)arg;
+    in_child(spawns_in_place, scope);
+    return 0;
+}
+
+/* In the body of a scope whose jobs would run in the pool. */
+static void child_of_a_body_in_place_runs_its_jobs(void **state)
+{
+    (void)state;
+    ws_pool *pool = test_pool(2, WS_WAIT_DEFAULT);
+    assert_int_equal(ws_scope_in(pool, WS_SCOPE_IN_PLACE, fork_in_body, NULL),
+                     0);
+    assert_int_equal(ws_scope_in(pool, WS_SCOPE_IN_PLACE | WS_SCOPE_FIFO,
+                                 fork_in_body, NULL),
+                     0);
+    test_destroy(pool);
+}
+
 static test_counter parents_job;
 
 static int run_once(void *arg)
@@ -390,6 +429,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(child_without_threads_is_serial),
     cmocka_unit_test(child_makes_its_own_pools),
     cmocka_unit_test(child_of_a_worker_goes_on_alone),
+    cmocka_unit_test(child_of_a_body_in_place_runs_its_jobs),
     cmocka_unit_test(child_runs_no_jobs_of_its_parent),
     cmocka_unit_test(child_of_a_busy_parent_destroys),
     cmocka_unit_test(child_of_a_parent_that_makes_the_global_pool),

@@ -34,7 +34,7 @@ typedef int (*ws_keep_fn)(const void *element, void *arg);
  * Serial equivalent: a loop that appends.  `in` and `out` may be the same
  * array; else they must not overlap.
  *
- * Thread, Blocks, May run other jobs: as ws_for().  May allocate: no.
+ * Thread, Blocks, May run other jobs, May allocate: as ws_for().
  * Owns: nothing; `out` has room for n elements, those behind the kept ones are
  * scratch; `size` is in bytes.
  * Returns: 0 and *kept; WS_ECANCELED; WS_EINVAL: keep or kept NULL, size 0, a

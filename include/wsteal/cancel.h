@@ -47,8 +47,8 @@ WS_API ws_token *ws_token_retain(ws_token *token);
 /**
  * Gives a share back; the last one frees the token.  It can be released while
  * jobs are under it: it stays in force.  Only who still has a share, by
- * ws_token_create() or ws_token_retain(), may cancel it or ask it; that a job is
- * under the token is no such share.
+ * ws_token_create() or ws_token_retain(), may cancel it or ask it; that a job
+ * is under the token is no such share.
  *
  * Thread: any.  Blocks: no.  May run other jobs: no.  May allocate: no.
  * Owns: takes one share; NULL is ignored.

@@ -39,7 +39,8 @@ typedef struct ws_reducer {
  * Thread: any.  Blocks: until all is done.
  * May run other jobs: yes, in a worker (task.h).
  * May allocate: for accumulators of more than 256 bytes, once per piece that is
- * given away (where memory is out it is not), or per division of WS_FOR_FIXED.
+ * given away (where memory is out it is not), or per division of WS_FOR_FIXED;
+ * and as ws_for().
  * Owns: nothing; *result belongs to the caller, also after an error.
  * Returns: 0; the first code of a callback that is not 0; WS_ECANCELED: indices
  * were left out; WS_ENOMEM: likewise, only with WS_FOR_FIXED; WS_EINVAL: a NULL
@@ -62,7 +63,7 @@ typedef int (*ws_find_fn)(size_t begin, size_t end, size_t *at, void *arg);
  *
  * What lies behind an index that has been found is not begun any more.
  *
- * Thread, Blocks, May run other jobs: as ws_for().  May allocate: no.
+ * Thread, Blocks, May run other jobs, May allocate: as ws_for().
  * Owns: nothing.
  * Returns: 0: *at is the index, or `end` if there is none; else as ws_for(),
  * and WS_EINVAL for at NULL; then *at is not set.
@@ -86,7 +87,7 @@ typedef int (*ws_test_fn)(size_t index, void *arg);
 /**
  * Counts the indices for which test(i, arg) is not 0.
  *
- * Thread, Blocks, May run other jobs: as ws_for().  May allocate: no.
+ * Thread, Blocks, May run other jobs, May allocate: as ws_for().
  * Owns: nothing.
  * Returns: 0 and *count; else as ws_for(), and WS_EINVAL for count NULL; then
  * *count is not set.
@@ -98,7 +99,7 @@ WS_API int ws_count(size_t begin, size_t end, const ws_for_opts *opts,
  * The sum of n numbers, divided as WS_FOR_FIXED says, so it is the same in
  * every run; integers wrap around.
  *
- * Thread, Blocks, May run other jobs: as ws_for().  May allocate: no.
+ * Thread, Blocks, May run other jobs, May allocate: as ws_for().
  * Owns: nothing.
  * Returns: 0 and *sum; WS_ECANCELED; WS_EINVAL (sum NULL; a NULL with n > 0);
  * on an error *sum is not set.
@@ -117,7 +118,7 @@ WS_API int ws_sum_int64(const int64_t *a, size_t n, int64_t *sum);
  * The index of the smallest of n numbers, the first of equal ones.  NaN is
  * larger than all others.
  *
- * Thread, Blocks, May run other jobs: as ws_for().  May allocate: no.
+ * Thread, Blocks, May run other jobs, May allocate: as ws_for().
  * Owns: nothing.
  * Returns: 0 and *at, which is 0 for n 0; WS_ECANCELED; WS_EINVAL (at NULL; a
  * NULL with n > 0); on an error *at is not set.

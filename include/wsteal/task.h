@@ -18,7 +18,8 @@
  * ws_spawn_fifo(), let the waiting thread run the oldest job there, which can
  * be an unrelated one.  A yield inside the subtree runs any job.  Where no
  * spare thread can be had, a waiting worker also runs what workers of other
- * pools wait for, since that may be what it waits for itself.
+ * pools wait for, since that may be what it waits for itself.  Where memory is
+ * out, it may run a job that a broadcast has left on it.
  */
 #ifndef WSTEAL_TASK_H
 #define WSTEAL_TASK_H

@@ -12,8 +12,8 @@
  *
  * Why the record lives long enough: at A1 to A4 the scope is open, since its
  * caller is part of it and the job is held; but a job that is queued can run
- * and end, so at A4 nothing is touched but what was read before A3: not even the
- * opener, whose pool can be another one.  At R2 the
+ * and end, so at A4 nothing is touched but what was read before A3: not even
+ * the opener, whose pool can be another one.  At R2 the
  * job that R1 took is not done, so the scope is open.  With nothing taken at
  * R1 nobody else frees the record if it was closed before, and the runner does
  * not touch it again if not.

@@ -20,8 +20,8 @@
  *      is queued still, else the worker that runs it.
  *
  * Life: made by the first foreign spawn, closed by the opener when no job is
- * left.  Nothing piles up: a job leaves the list when somebody takes it, and
- * the pool's queue holds one ticket per scope.
+ * left.  A job leaves the list when somebody takes it, and the pool's queue
+ * holds one ticket per scope, also of a closed one until a worker comes to it.
  *
  * Layer: core.  See src/README.md, "Scope".
  */

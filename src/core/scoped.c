@@ -268,9 +268,16 @@ wsi_job *wsi_scope_requeue(wsi_job *job, ws_pool *pool)
 static void add_from_outside(struct ws_scope *scope, wsi_task *task)
 {
     ws_pool *pool = scope->pool;
+    wsi_job *job = &task->job;
+    if (wsi_pool_is_forked(pool)) {
+        /* The child has no workers. */
+        run_job_inline(scope->flags & WS_SCOPE_FIFO ? &scope->fifo.ticket
+                                                    : job);
+        return;
+    }
     /* Once the job is queued, scope and pool may end under us. */
     wsi_pool_retain(pool);
-    wsi_job *job = wsi_inbox_add(scope, task);
+    job = wsi_inbox_add(scope, task);
     if (job != NULL) {
         run_job_inline(job);
     }

@@ -181,20 +181,21 @@ wsi_park wsi_seats_park(wsi_seats *s, unsigned i, uint64_t patience_ns,
 bool wsi_seats_leave(wsi_seats *s, unsigned i)
 {
     uint32_t old = GONE;
-    /* K4, release: what the thread did; pairs with the load in seat_new() */
+    /* K4, release: what the thread did; pairs with the CAS in start_first() */
     wsi_u32_store_release(&s->spares[i].state, GONE);
     /* K5, acq_rel: in one chain with L4: it sees K4, or we see it */
-    wsi_u32_fetch_add_acq_rel(&s->vacant, 0);
-    if (!move_vacant(s, 1, -1)) {
+    if ((int32_t)wsi_u32_fetch_add_acq_rel(&s->vacant, 0) <= 0) {
         return true;
     }
-    /* acq_rel: pairs with the CAS in seat_new() */
-    if (wsi_u32_cas_acq_rel(&s->spares[i].state, &old, TAKEN)) {
-        return false;
+    /* acq_rel: pairs with the CAS in start_first() */
+    if (!wsi_u32_cas_acq_rel(&s->spares[i].state, &old, TAKEN)) {
+        return true;
     }
-    /* acq_rel: as in move_vacant() */
-    wsi_u32_fetch_add_acq_rel(&s->vacant, 1);
-    return true;
+    /* If somebody was faster, this is one thread too many, which will park. */
+    if (!move_vacant(s, 1, -1)) {
+        wsi_u32_fetch_sub_acq_rel(&s->vacant, 1);
+    }
+    return false;
 }
 
 void wsi_seats_end(wsi_seats *s)

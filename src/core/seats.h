@@ -29,8 +29,8 @@
  *   K3 PARKED -> TAKEN; if a lender was faster we have two seats: L1 to L4
  * Steps of one whose thread ends
  *   K4 GONE
- *   K5 take a vacancy, as L2; if there is one, GONE -> TAKEN: it stays.  If a
- *      lender was faster and has it joined: vacant + 1
+ *   K5 if there is a vacancy, GONE -> TAKEN, unless a lender was faster and has
+ *      it joined: it stays, and takes the vacancy
  *
  * Why no vacancy stays beside a parked spare: vacant changes by
  * read-modify-writes only.  If L4 comes after K2, it sees K1, and the lender
