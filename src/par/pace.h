@@ -4,7 +4,7 @@
  *
  * A block should take some microseconds: long enough that a look at the clock
  * and at the thieves costs below 1 %, short enough that a thief gets its answer
- * before it takes to force (5 us, core/find.c).
+ * about when it takes to force (5 us, core/find.c).
  *
  * Two phases.  While a loop is young (*probing*) its blocks grow fast and
  * nobody is asked, so that a loop that is over at once stays here.  From then
@@ -37,7 +37,7 @@ static inline uint64_t wsi_ticks(void)
 }
 #endif
 
-#define WSI_PACE_TARGET ((uint64_t)3 * WSI_TICKS_PER_US)
+#define WSI_PACE_TARGET ((uint64_t)5 * WSI_TICKS_PER_US)
 #define WSI_PACE_PROBING ((uint64_t)2 * WSI_TICKS_PER_US)
 /* A shorter range is not probed: its first index would be too large a part.  It
  * is cut down to single indices. */
