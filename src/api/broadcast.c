@@ -42,12 +42,6 @@ _Static_assert(sizeof(announcement) <= WSI_SLAB_LARGE, "it is one node");
 
 #define NO_CODE UINT64_MAX
 
-static wsi_slab_cache *cache_of(const ws_pool *pool, bool large)
-{
-    wsi_worker *w = wsi_current_worker;
-    return w == NULL || w->pool != pool ? NULL : large ? &w->large : &w->small;
-}
-
 static void note(announcement *all, unsigned index, int code)
 {
     uint64_t mine = (uint64_t)index << 32 | (uint32_t)code;
@@ -85,7 +79,7 @@ static void finish(announcement *all)
     }
     bool detached = all->scope == NULL;
     wsi_token_release(all->token);
-    wsi_slab_free(&pool->large, cache_of(pool, true), all);
+    wsi_slab_free(&pool->large, wsi_current_cache(pool, true), all);
     if (detached) {
         wsi_pool_leave(pool);
     }
@@ -131,7 +125,7 @@ static void free_letters(ws_pool *pool, wsi_letter *letters)
 {
     while (letters != NULL) {
         wsi_letter *next = letters->next;
-        wsi_slab_free(&pool->small, cache_of(pool, false), letters);
+        wsi_slab_free(&pool->small, wsi_current_cache(pool, false), letters);
         letters = next;
     }
 }
@@ -142,7 +136,7 @@ static wsi_letter *write_letters(announcement *all)
     ws_pool *pool = all->pool;
     wsi_letter *letters = NULL;
     for (unsigned i = 0; i < pool->n_workers; i++) {
-        call *c = wsi_slab_alloc(&pool->small, cache_of(pool, false));
+        call *c = wsi_slab_alloc(&pool->small, wsi_current_cache(pool, false));
         if (c == NULL) {
             free_letters(pool, letters);
             return NULL;
@@ -234,14 +228,15 @@ int ws_broadcast(ws_pool *pool, ws_broadcast_fn fn, void *arg, int codes[])
 static bool announce(const announcement *like)
 {
     ws_pool *pool = like->pool;
-    announcement *all = wsi_slab_alloc(&pool->large, cache_of(pool, true));
+    announcement *all =
+        wsi_slab_alloc(&pool->large, wsi_current_cache(pool, true));
     if (all == NULL) {
         return false;
     }
     *all = *like;
     wsi_letter *letters = write_letters(all);
     if (letters == NULL) {
-        wsi_slab_free(&pool->large, cache_of(pool, true), all);
+        wsi_slab_free(&pool->large, wsi_current_cache(pool, true), all);
         return false;
     }
     if (all->scope != NULL) {

@@ -15,13 +15,6 @@
 #include "core/scoped.h"
 #include "core/worker.h"
 
-/* The calling thread's cache of small or large nodes, NULL = none. */
-static wsi_slab_cache *cache_of(const ws_pool *pool, bool large)
-{
-    wsi_worker *w = wsi_current_worker;
-    return w == NULL || w->pool != pool ? NULL : large ? &w->large : &w->small;
-}
-
 static void run_small(wsi_job *job, wsi_worker *w)
 {
     wsi_task copy = *(wsi_task *)(void *)job;
@@ -29,7 +22,8 @@ static void run_small(wsi_job *job, wsi_worker *w)
     const wsi_scope_call call = {copy.fn.scoped, copy.arg, NULL,
                                  scope->context};
     (void)w;
-    wsi_slab_free(&scope->pool->small, cache_of(scope->pool, false), job);
+    wsi_slab_free(&scope->pool->small, wsi_current_cache(scope->pool, false),
+                  job);
     wsi_scope_run(scope, &call);
     wsi_scope_done(scope);
 }
@@ -38,7 +32,7 @@ static void free_large(ws_pool *pool, wsi_large_task *large)
 {
     wsi_token_release(large->token);
     wsi_mem_free(large->block);
-    wsi_slab_free(&pool->large, cache_of(pool, true), large);
+    wsi_slab_free(&pool->large, wsi_current_cache(pool, true), large);
 }
 
 static void run_large(wsi_job *job, wsi_worker *w)
@@ -79,8 +73,8 @@ static bool runs_at_once(const struct ws_scope *scope)
 
 static bool queue_small(struct ws_scope *scope, ws_scope_fn fn, void *arg)
 {
-    wsi_task *task =
-        wsi_slab_alloc(&scope->pool->small, cache_of(scope->pool, false));
+    wsi_task *task = wsi_slab_alloc(&scope->pool->small,
+                                    wsi_current_cache(scope->pool, false));
     if (task == NULL) {
         return false;
     }
@@ -106,8 +100,8 @@ static bool fill(wsi_large_task *large, const struct ws_scope *scope,
 
 static bool queue_large(struct ws_scope *scope, const spawning *s)
 {
-    wsi_large_task *large =
-        wsi_slab_alloc(&scope->pool->large, cache_of(scope->pool, true));
+    wsi_large_task *large = wsi_slab_alloc(
+        &scope->pool->large, wsi_current_cache(scope->pool, true));
     if (large == NULL) {
         return false;
     }

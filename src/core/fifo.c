@@ -12,36 +12,28 @@ void wsi_fifo_init(wsi_fifo *fifo, const wsi_job_kind *ticket)
 {
     fifo->ticket.kind = ticket;
     wsi_u32_init(&fifo->lock.taken, 0);
-    fifo->oldest = NULL;
-    fifo->newest = NULL;
+    fifo->list = (wsi_task_list){NULL, NULL};
     wsi_u32_init(&fifo->any, 0);
 }
 
 void wsi_fifo_add(wsi_fifo *fifo, wsi_task *task)
 {
-    task->in.next = NULL;
     wsi_spin_acquire(&fifo->lock);
-    if (fifo->oldest == NULL) {
-        fifo->oldest = task;
+    if (fifo->list.oldest == NULL) {
         /* release: pairs with wsi_fifo_any() */
         wsi_u32_store_release(&fifo->any, 1);
-    } else {
-        fifo->newest->in.next = task;
     }
-    fifo->newest = task;
+    wsi_task_list_add(&fifo->list, task);
     wsi_spin_release(&fifo->lock);
 }
 
 wsi_task *wsi_fifo_take(wsi_fifo *fifo)
 {
     wsi_spin_acquire(&fifo->lock);
-    wsi_task *task = fifo->oldest;
-    if (task != NULL) {
-        fifo->oldest = task->in.next;
-        if (fifo->oldest == NULL) {
-            /* release: as in wsi_fifo_add() */
-            wsi_u32_store_release(&fifo->any, 0);
-        }
+    wsi_task *task = wsi_task_list_take(&fifo->list);
+    if (task != NULL && fifo->list.oldest == NULL) {
+        /* release: as in wsi_fifo_add() */
+        wsi_u32_store_release(&fifo->any, 0);
     }
     wsi_spin_release(&fifo->lock);
     return task;

@@ -26,8 +26,7 @@
 typedef struct {
     wsi_job ticket;
     wsi_spin lock;
-    wsi_task *oldest;
-    wsi_task *newest;
+    wsi_task_list list;
     /* 1: not empty; for who only looks. */
     wsi_atomic_u32 any;
 } wsi_fifo;

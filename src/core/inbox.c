@@ -35,8 +35,7 @@ typedef struct {
     bool abroad; /* the opener is a worker of another pool */
     wsi_spin lock;
     /* Under the lock. */
-    wsi_task *oldest;
-    wsi_task *newest;
+    wsi_task_list list;
     uint64_t owed; /* tickets of a FIFO scope's list */
     bool queued;
     bool closed;
@@ -57,34 +56,20 @@ static bool queue_ticket(inbox *in)
 static void free_inbox(inbox *in)
 {
     ws_pool *pool = in->pool;
-    wsi_worker *w = wsi_current_worker;
-    bool inside = w != NULL && w->pool == pool;
-    wsi_slab_free(&pool->large, inside ? &w->large : NULL, in);
+    wsi_slab_free(&pool->large, wsi_current_cache(pool, true), in);
 }
 
 /* ---- the list: the lock is held -------------------------------------- */
 
-static void append(inbox *in, wsi_task *task)
-{
-    task->in.next = NULL;
-    if (in->oldest == NULL) {
-        in->oldest = task;
-    } else {
-        in->newest->in.next = task;
-    }
-    in->newest = task;
-}
-
 static bool is_empty(const inbox *in)
 {
-    return in->oldest == NULL && in->owed == 0;
+    return in->list.oldest == NULL && in->owed == 0;
 }
 
 static wsi_job *take(inbox *in)
 {
-    wsi_task *task = in->oldest;
+    wsi_task *task = wsi_task_list_take(&in->list);
     if (task != NULL) {
-        in->oldest = task->in.next;
         task->in.scope = in->scope;
         return &task->job;
     }
@@ -151,8 +136,7 @@ static inbox *inbox_of(struct ws_scope *scope)
     own->scope = scope;
     own->abroad = scope->opener != NULL && scope->opener->pool != scope->pool;
     wsi_u32_init(&own->lock.taken, 0);
-    own->oldest = NULL;
-    own->newest = NULL;
+    own->list = (wsi_task_list){NULL, NULL};
     own->owed = 0;
     own->queued = false;
     own->closed = false;
@@ -181,7 +165,7 @@ wsi_job *wsi_inbox_add(struct ws_scope *scope, wsi_task *task)
     if (fifo) {
         in->owed++;
     } else {
-        append(in, task);
+        wsi_task_list_add(&in->list, task);
     }
     /* A2 */
     bool queued = in->queued;

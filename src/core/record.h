@@ -44,6 +44,33 @@ typedef struct {
 
 #define WSI_TASK_COPY_MAX (WSI_SLAB_LARGE - sizeof(wsi_large_task))
 
+/* Tasks in a row, linked by `in.next`; who uses it keeps others away. */
+typedef struct {
+    wsi_task *oldest; /* NULL: it is empty */
+    wsi_task *newest;
+} wsi_task_list;
+
+static inline void wsi_task_list_add(wsi_task_list *list, wsi_task *task)
+{
+    task->in.next = NULL;
+    if (list->oldest == NULL) {
+        list->oldest = task;
+    } else {
+        list->newest->in.next = task;
+    }
+    list->newest = task;
+}
+
+/* The oldest, or NULL. */
+static inline wsi_task *wsi_task_list_take(wsi_task_list *list)
+{
+    wsi_task *task = list->oldest;
+    if (task != NULL) {
+        list->oldest = task->in.next;
+    }
+    return task;
+}
+
 /* Copies the argument; false: out of memory. */
 bool wsi_task_copy(wsi_large_task *large, const void *arg, size_t size);
 

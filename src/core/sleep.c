@@ -56,6 +56,12 @@ void wsi_sleep_init(wsi_sleep *s, wsi_parker *parkers, unsigned n,
     s->fences = wsi_fences_mode();
 }
 
+bool wsi_sleep_any_searching(const wsi_sleep *s)
+{
+    /* relaxed: a hint */
+    return searching(wsi_u64_load_relaxed(&s->word)) != 0;
+}
+
 void wsi_sleep_begin_search(wsi_sleep *s)
 {
     /* acq_rel: all changes of the word are, so that they form one chain */

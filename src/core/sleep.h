@@ -88,11 +88,7 @@ void wsi_sleep_block_on_latch(wsi_sleep *s, unsigned self, wsi_latch *latch,
 /* ---- any thread ------------------------------------------------------ */
 
 /* Whether a worker searches: a hint. */
-static inline bool wsi_sleep_any_searching(const wsi_sleep *s)
-{
-    /* relaxed: a hint */
-    return (wsi_u64_load_relaxed(&s->word) >> 16 & 0xFFFF) != 0;
-}
+bool wsi_sleep_any_searching(const wsi_sleep *s);
 
 /* Jobs were made visible by a push that met the poison, or were injected and
  * fenced.  Wakes one worker if nobody searches.  Returns the number woken. */

@@ -24,6 +24,14 @@ extern WSI_THREAD_LOCAL wsi_worker *wsi_current_worker;
  * on the creator's thread outside all calls: one test tells ws_join() all. */
 extern WSI_THREAD_LOCAL wsi_worker *wsi_unfenced_worker;
 
+/* The calling thread's cache of the pool's small or large nodes; NULL, for the
+ * slab: it is no worker of the pool. */
+static inline wsi_slab_cache *wsi_current_cache(const ws_pool *pool, bool large)
+{
+    wsi_worker *w = wsi_current_worker;
+    return w == NULL || w->pool != pool ? NULL : large ? &w->large : &w->small;
+}
+
 /* A thread's whole life as a worker. */
 void wsi_worker_main(wsi_worker *w, size_t stack_size);
 
