@@ -115,7 +115,7 @@ static int run(filter *f, size_t n, const ws_for_opts *opts, size_t *kept)
         return WS_EINVAL;
     }
     wsi_loop_init(&loop, &kind, sizeof(harvest), f, &o);
-    int code = wsi_loop_run(&loop, 0, n, &all, o.token);
+    int code = wsi_loop_run(&loop, 0, n, &all, &o);
     if (code == 0) {
         *kept = all.kept;
     }

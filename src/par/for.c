@@ -32,9 +32,7 @@ int ws_for(size_t begin, size_t end, const ws_for_opts *opts, ws_range_fn body,
         return WS_EINVAL;
     }
     wsi_loop_init(&loop, &range_kind, 0, &b, &o);
-    return o.flags & WS_FOR_STATIC
-               ? wsi_loop_run_static(&loop, begin, end, o.token)
-               : wsi_loop_run(&loop, begin, end, NULL, o.token);
+    return wsi_loop_run(&loop, begin, end, NULL, &o);
 }
 
 /* ---- two dimensions -------------------------------------------------- */
@@ -109,6 +107,5 @@ int ws_for_2d(const ws_tiles *tiles, const ws_for_opts *opts, ws_tile_fn body,
         n = down;
     }
     wsi_loop_init(&loop, &tile_kind, 0, &b, &o);
-    return o.flags & WS_FOR_STATIC ? wsi_loop_run_static(&loop, 0, n, o.token)
-                                   : wsi_loop_run(&loop, 0, n, NULL, o.token);
+    return wsi_loop_run(&loop, 0, n, NULL, &o);
 }

@@ -159,53 +159,41 @@ static int run_half(void *arg)
 
 /* Cuts the piece in two and runs both, the right half perhaps on another
  * thread. */
-static void cut_with(piece *p, void *acc)
+static int cut_with(void *acc, void *arg)
 {
+    piece *p = arg;
     wsi_loop *loop = p->loop;
     size_t n = p->end - p->begin;
     size_t middle = p->end - n / 2;
     piece right = {loop, middle, p->end, acc, p->block};
     p->end = middle;
     if (loop->acc_size == 0) {
-        ws_join(run_half, p, run_half, &right);
-        return;
+        return ws_join(run_half, p, run_half, &right);
     }
     loop->kind->start(loop, middle, acc);
     ws_join(run_half, p, run_half, &right);
-    int code = loop->kind->merge(loop, p->acc, acc);
-    if (code != 0) {
-        wsi_loop_fail(loop, code);
-    }
-}
-
-static WSI_COLD void cut_with_frame(piece *p)
-{
-    _Alignas(16) char acc[ACC_IN_FRAME];
-    cut_with(p, acc);
+    return loop->kind->merge(loop, p->acc, acc);
 }
 
 static void run_serially(piece *p);
 
-static WSI_COLD void cut_with_heap(piece *p)
+static WSI_COLD void cut_accumulating(piece *p)
 {
-    void *acc = malloc(p->loop->acc_size);
-    if (acc == NULL) {
+    int code = 0;
+    if (!wsi_with_acc(p->loop->acc_size, cut_with, p, &code)) {
         run_serially(p);
-        return;
     }
-    cut_with(p, acc);
-    free(acc);
+    if (code != 0) {
+        wsi_loop_fail(p->loop, code);
+    }
 }
 
 static void cut(piece *p)
 {
-    size_t size = p->loop->acc_size;
-    if (size == 0) {
-        cut_with(p, NULL);
-    } else if (size <= ACC_IN_FRAME) {
-        cut_with_frame(p);
+    if (p->loop->acc_size == 0) {
+        cut_with(NULL, p);
     } else {
-        cut_with_heap(p);
+        cut_accumulating(p);
     }
 }
 
@@ -286,31 +274,16 @@ static void run_piece(piece *p)
 
 /* ---- the whole ------------------------------------------------------- */
 
-typedef struct {
-    piece *p;
-    bool ran;
-} entry;
-
-static int run_inside(void *arg)
-{
-    entry *e = arg;
-    e->ran = true;
-    run_piece(e->p);
-    return 0;
-}
-
 /* On a thread outside the pool, which first does what is done at once. */
 static void run_from_outside(piece *p, wsi_pace *pace)
 {
-    entry e = {p, false};
+    int code;
     run_probe(p, pace);
     if (ended(p)) {
         return;
     }
     p->block = pace->block;
-    ws_pool_install(NULL, run_inside, &e);
-    if (!e.ran) {
-        /* No pool could be had, or memory is out. */
+    if (!wsi_in_pool(run_half, p, &code)) {
         run_serially(p);
     }
 }
@@ -344,19 +317,6 @@ static int run_all(void *arg)
     return 0;
 }
 
-int wsi_under_token(ws_token *token, ws_fn fn, void *arg)
-{
-    return token == NULL ? fn(arg) : ws_with_token(token, fn, arg);
-}
-
-int wsi_loop_run(wsi_loop *loop, size_t begin, size_t end, void *acc,
-                 ws_token *token)
-{
-    piece p = {.loop = loop, .begin = begin, .end = end, .acc = acc};
-    int code = wsi_under_token(token, run_all, &p);
-    return code != 0 ? code : wsi_loop_result(loop);
-}
-
 /* ---- one piece per worker -------------------------------------------- */
 
 typedef struct {
@@ -388,16 +348,69 @@ static int run_share(const ws_broadcast_ctx *ctx, void *arg)
 static int run_shares(void *arg)
 {
     shares *s = arg;
-    if (ws_broadcast(NULL, run_share, s, NULL) != WS_OK) {
-        wsi_loop_run(s->loop, s->begin, s->end, NULL, NULL);
-    }
-    return 0;
+    piece all = {.loop = s->loop, .begin = s->begin, .end = s->end};
+    return ws_broadcast(NULL, run_share, s, NULL) == WS_OK ? 0 : run_all(&all);
 }
 
-int wsi_loop_run_static(wsi_loop *loop, size_t begin, size_t end,
-                        ws_token *token)
+/* ---- the call -------------------------------------------------------- */
+
+int wsi_loop_run(wsi_loop *loop, size_t begin, size_t end, void *acc,
+                 const ws_for_opts *opts)
 {
+    piece p = {.loop = loop, .begin = begin, .end = end, .acc = acc};
     shares s = {loop, begin, end};
-    int code = wsi_under_token(token, run_shares, &s);
+    int code = opts->flags & WS_FOR_STATIC
+                   ? wsi_under_token(opts->token, run_shares, &s)
+                   : wsi_under_token(opts->token, run_all, &p);
     return code != 0 ? code : wsi_loop_result(loop);
+}
+
+/* ---- what calls share ------------------------------------------------ */
+
+int wsi_under_token(ws_token *token, ws_fn fn, void *arg)
+{
+    return token == NULL ? fn(arg) : ws_with_token(token, fn, arg);
+}
+
+typedef struct {
+    ws_fn fn;
+    void *arg;
+    bool ran;
+} entry;
+
+static int run_entry(void *arg)
+{
+    entry *e = arg;
+    e->ran = true;
+    return e->fn(e->arg);
+}
+
+bool wsi_in_pool(ws_fn fn, void *arg, int *code)
+{
+    entry e = {fn, arg, false};
+    *code = ws_pool_install(NULL, run_entry, &e);
+    return e.ran;
+}
+
+static WSI_COLD int with_acc_in_frame(int (*fn)(void *acc, void *arg),
+                                      void *arg)
+{
+    _Alignas(16) char acc[ACC_IN_FRAME];
+    return fn(acc, arg);
+}
+
+bool wsi_with_acc(size_t size, int (*fn)(void *acc, void *arg), void *arg,
+                  int *code)
+{
+    if (size <= ACC_IN_FRAME) {
+        *code = with_acc_in_frame(fn, arg);
+        return true;
+    }
+    void *acc = malloc(size);
+    if (acc == NULL) {
+        return false;
+    }
+    *code = fn(acc, arg);
+    free(acc);
+    return true;
 }

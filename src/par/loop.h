@@ -59,14 +59,10 @@ int wsi_opts_check(ws_for_opts *out, const ws_for_opts *opts);
 void wsi_loop_init(wsi_loop *loop, const wsi_loop_kind *kind, size_t acc_size,
                    void *owner, const ws_for_opts *opts);
 
-/* Runs the loop over the range with a started accumulator (or NULL): what the
- * public call returns. */
+/* Runs the loop over the range with a started accumulator (or NULL, as always
+ * with WS_FOR_STATIC): what the public call returns. */
 int wsi_loop_run(wsi_loop *loop, size_t begin, size_t end, void *acc,
-                 ws_token *token);
-
-/* The same in one piece per worker; no accumulator. */
-int wsi_loop_run_static(wsi_loop *loop, size_t begin, size_t end,
-                        ws_token *token);
+                 const ws_for_opts *opts);
 
 /* Calls the kind's block, with a slot if the loop has them. */
 int wsi_loop_block(wsi_loop *loop, size_t begin, size_t end, void *acc);
@@ -82,5 +78,14 @@ int wsi_loop_result(const wsi_loop *loop);
 
 /* Calls fn(arg) under the token, if there is one. */
 int wsi_under_token(ws_token *token, ws_fn fn, void *arg);
+
+/* Calls fn(arg) in the current pool, from a thread outside; *code is its code.
+ * False: no pool could be had, or memory is out, and it was not called. */
+bool wsi_in_pool(ws_fn fn, void *arg, int *code);
+
+/* Calls fn(acc, arg) with room for an accumulator; *code is its code.  False:
+ * memory is out, and it was not called. */
+bool wsi_with_acc(size_t size, int (*fn)(void *acc, void *arg), void *arg,
+                  int *code);
 
 #endif

@@ -6,17 +6,12 @@
  */
 #include <wsteal/reduce.h>
 
-#include <stdlib.h>
-
 #include <wsteal/task.h>
 
 #include "par/loop.h"
 
 /* Of a fixed tree that the caller gives no max_grain. */
 #define FIXED_LEAVES 1024
-
-/* An accumulator up to this size stands in a frame. */
-#define ACC_IN_FRAME 256
 
 typedef struct {
     const ws_reducer *r;
@@ -74,8 +69,9 @@ static int fold_leaf(const branch *b)
                           begin + (left < t->leaf ? left : t->leaf), b->acc);
 }
 
-static int run_halves(const branch *b, void *acc)
+static int run_halves(void *acc, void *arg)
 {
+    const branch *b = arg;
     const reduction *red = &b->t->red;
     size_t half = b->n - b->n / 2;
     branch left = {b->t, b->first, half, b->acc};
@@ -85,33 +81,19 @@ static int run_halves(const branch *b, void *acc)
     return red->r->combine(b->acc, acc, red->arg);
 }
 
-static int run_halves_in_frame(const branch *b)
-{
-    _Alignas(16) char acc[ACC_IN_FRAME];
-    return run_halves(b, acc);
-}
-
-static int run_halves_in_heap(const branch *b)
-{
-    void *acc = malloc(b->t->red.r->size);
-    if (acc == NULL) {
-        return WS_ENOMEM;
-    }
-    int code = run_halves(b, acc);
-    free(acc);
-    return code;
-}
-
 static int run_branch(void *arg)
 {
     const branch *b = arg;
     wsi_loop *loop = b->t->loop;
+    int code;
     if (b->n == 0 || wsi_loop_stopped(loop)) {
         return 0;
     }
-    int code = b->n == 1                           ? fold_leaf(b)
-               : b->t->red.r->size <= ACC_IN_FRAME ? run_halves_in_frame(b)
-                                                   : run_halves_in_heap(b);
+    if (b->n == 1) {
+        code = fold_leaf(b);
+    } else if (!wsi_with_acc(b->t->red.r->size, run_halves, arg, &code)) {
+        code = WS_ENOMEM;
+    }
     if (code != 0) {
         wsi_loop_fail(loop, code);
     }
@@ -153,7 +135,6 @@ int ws_reduce(size_t begin, size_t end, const ws_for_opts *opts,
     }
     wsi_loop_init(&loop, &kind, reducer->size, &red, &o);
     reducer->identity(result, arg);
-    return o.flags & WS_FOR_FIXED
-               ? run_fixed(&loop, begin, end, result, &o)
-               : wsi_loop_run(&loop, begin, end, result, o.token);
+    return o.flags & WS_FOR_FIXED ? run_fixed(&loop, begin, end, result, &o)
+                                  : wsi_loop_run(&loop, begin, end, result, &o);
 }

@@ -179,37 +179,28 @@ static int run_with_slots(void *arg)
     return code;
 }
 
-typedef struct {
-    scanning *c;
-    bool ran;
-} entry;
-
 static int run_inside(void *arg)
 {
-    entry *e = arg;
-    e->ran = true;
-    e->c->pace.last = wsi_ticks();
-    return run_with_slots(e->c);
+    scanning *c = arg;
+    c->pace.last = wsi_ticks();
+    return run_with_slots(c);
 }
 
 static int run_all(void *arg)
 {
     scanning *c = arg;
-    size_t n = c->end - c->begin;
-    entry e = {c, false};
-    int code = 0;
-    /* A short one is not worth a wake. */
-    wsi_pace_begin(&c->pace, n, WSI_PACE_PROBING);
+    int code;
+    wsi_pace_begin(&c->pace, c->end - c->begin, WSI_PACE_PROBING);
     if (ws_current_index() >= 0) {
         return run_with_slots(c);
     }
+    /* What is done at once is done here. */
     c->serial = true;
     code = run_scan(c, true);
     if (code != 0 || c->begin == c->end) {
         return code;
     }
-    code = ws_pool_install(NULL, run_inside, &e);
-    return e.ran ? code : run_with_slots(c);
+    return wsi_in_pool(run_inside, c, &code) ? code : run_with_slots(c);
 }
 
 static const wsi_loop_kind no_kind;

@@ -66,9 +66,7 @@ static int run(bool first, size_t begin, size_t end, const ws_for_opts *opts,
     }
     wsi_u64_init(&f.best, NONE);
     wsi_loop_init(&loop, &kind, 0, &f, &o);
-    int code = o.flags & WS_FOR_STATIC
-                   ? wsi_loop_run_static(&loop, begin, end, o.token)
-                   : wsi_loop_run(&loop, begin, end, NULL, o.token);
+    int code = wsi_loop_run(&loop, begin, end, NULL, &o);
     if (code == 0) {
         /* relaxed: all pieces have been joined */
         uint64_t best = wsi_u64_load_relaxed(&f.best);
