@@ -9,10 +9,10 @@
  *   --random  M random edges between N vertices; --print prints them, no more
  *   -s        prints the time to stderr
  *
- * Shows ws_spliter_run() on a plain range: the driver divides the array of
- * edges on demand.  Components are merged by a union-find without locks: a root
- * is hung below a smaller one by a compare-and-swap, so the smallest vertex
- * stands for its component in the end, whatever the order of the merges.
+ * Shows ws_for(): the array of edges is divided on demand.  Components are
+ * merged by a union-find without locks: a root is hung below a smaller one by a
+ * compare-and-swap, so the smallest vertex stands for its component in the end,
+ * whatever the order of the merges.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tool.h"
@@ -143,56 +143,19 @@ static void unite(uint32_t a, uint32_t b)
     }
 }
 
-/* ---- ranges ---------------------------------------------------------- */
-
-struct range {
-    size_t begin, end;
-};
-
-static size_t range_size(const void *it)
+static int unite_edges(size_t begin, size_t end, void *arg)
 {
-    const struct range *r = it;
-    return r->end - r->begin;
-}
-
-static int range_split(void *from, void *to)
-{
-    struct range *r = from;
-    const size_t middle = r->begin + (r->end - r->begin) / 2;
-    *(struct range *)to = (struct range){middle, r->end};
-    r->end = middle;
-    return 1;
-}
-
-static void range_drop(void *it)
-{
-    (void)it;
-}
-
-/* Takes at most `units` off; where they end. */
-static size_t take(struct range *r, size_t units)
-{
-    r->begin += units < r->end - r->begin ? units : r->end - r->begin;
-    return r->begin;
-}
-
-static int unite_edges(void *it, size_t units, void *arg)
-{
-    struct range *r = it;
-    size_t i = r->begin;
     (void)arg;
-    for (const size_t end = take(r, units); i < end; i++) {
+    for (size_t i = begin; i < end; i++) {
         unite(edges[i].from, edges[i].to);
     }
     return 0;
 }
 
-static int count_vertices(void *it, size_t units, void *arg)
+static int count_vertices(size_t begin, size_t end, void *arg)
 {
-    struct range *r = it;
-    size_t i = r->begin;
     (void)arg;
-    for (const size_t end = take(r, units); i < end; i++) {
+    for (size_t i = begin; i < end; i++) {
         if (parent_of((uint32_t)i) != NONE) {
             atomic_fetch_add_explicit(&sizes[find((uint32_t)i)], 1,
                                       memory_order_relaxed);
@@ -201,15 +164,11 @@ static int count_vertices(void *it, size_t units, void *arg)
     return 0;
 }
 
-static int for_all(ws_pool *pool, size_t n,
-                   int (*advance)(void *it, size_t units, void *arg))
+static int unite_and_count(void *arg)
 {
-    const ws_spliter_ops ops = {sizeof(struct range), range_size, range_split,
-                                advance, range_drop};
-    ws_spliter_options options = WS_SPLITER_OPTIONS_INIT;
-    struct range all = {0, n};
-    options.pool = pool;
-    return ws_spliter_run(&ops, &all, &options);
+    (void)arg;
+    const int code = ws_for(0, n_edges, NULL, unite_edges, NULL);
+    return code != 0 ? code : ws_for(0, n_vertices, NULL, count_vertices, NULL);
 }
 
 static int find_components(ws_pool *pool)
@@ -222,8 +181,7 @@ static int find_components(ws_pool *pool)
         atomic_init(&parents[edges[i].from], edges[i].from);
         atomic_init(&parents[edges[i].to], edges[i].to);
     }
-    const int code = for_all(pool, n_edges, unite_edges);
-    return code != 0 ? code : for_all(pool, n_vertices, count_vertices);
+    return ws_pool_install(pool, unite_and_count, NULL);
 }
 
 /* ---- output ---------------------------------------------------------- */

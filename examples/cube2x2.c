@@ -4,7 +4,7 @@
  * states of the 2x2x2 cube, with one corner fixed and the nine moves U U2 U' R
  * R2 R' F F2 F', and checks their number, per depth where the mode knows it.
  *
- *   --levels     (default) level by level, counts per depth; ws_spliter_run()
+ *   --levels     (default) level by level, counts per depth; ws_for()
  *   --search     visits all states, in no order, without depths; ws_search()
  *   --per-state  the same with one ws_scope_spawn() per state
  *   --serial     the same in plain C without the library
@@ -98,9 +98,10 @@ static void backwards(unsigned p, bits out)
 }
 
 /* The next level of permutations [begin, end). */
-static void step(size_t begin, size_t end)
+static int step(size_t begin, size_t end, void *arg)
 {
     uint64_t found = 0;
+    (void)arg;
     for (size_t p = begin; p < end; p++) {
         bits out = {0};
         (cube.backwards ? backwards : forwards)((unsigned)p, out);
@@ -113,53 +114,12 @@ static void step(size_t begin, size_t end)
     }
     /* relaxed: read after the run has returned */
     atomic_fetch_add_explicit(&cube.found, found, memory_order_relaxed);
-}
-
-struct range {
-    size_t begin, end;
-};
-
-static size_t range_size(const void *it)
-{
-    const struct range *r = it;
-    return r->end - r->begin;
-}
-
-static int range_split(void *from, void *to)
-{
-    struct range *r = from;
-    const size_t middle = r->begin + (r->end - r->begin) / 2;
-    *(struct range *)to = (struct range){middle, r->end};
-    r->end = middle;
-    return 1;
-}
-
-static int range_advance(void *it, size_t units, void *arg)
-{
-    struct range *r = it;
-    (void)arg;
-    const size_t begin = r->begin;
-    r->begin += units < r->end - begin ? units : r->end - begin;
-    step(begin, r->begin);
     return 0;
 }
 
-static void range_drop(void *it)
-{
-    (void)it;
-}
-
-static const ws_spliter_ops range_ops = {
-    sizeof(struct range), range_size, range_split, range_advance, range_drop};
-
 static int run_level(int serial)
 {
-    struct range all = {0, PERMS};
-    if (serial) {
-        step(0, PERMS);
-        return 0;
-    }
-    return ws_spliter_run(&range_ops, &all, NULL);
+    return serial ? step(0, PERMS, NULL) : ws_for(0, PERMS, NULL, step, NULL);
 }
 
 static int levels(int serial)
