@@ -339,22 +339,15 @@ static void reaches_a_worker_that_waits_for_it(void **state)
 
 /* ---- memory and arguments -------------------------------------------- */
 
-static test_counter memory_is_out;
-
-static void *alloc_or_not(size_t align, size_t size)
-{
-    return test_get(&memory_is_out) ? NULL : wsi_mem_alloc_real(align, size);
-}
-
 static void out_of_memory_runs_nowhere(void **state)
 {
     (void)state;
-    wsi_port_ops.mem_alloc = alloc_or_not;
+    wsi_port_ops.mem_alloc = test_alloc_or_not;
     bcast b = {.pool = no_spares(SEVEN)};
-    test_set(&memory_is_out, 1);
+    test_set(&test_memory_is_out, 1);
     assert_int_equal(ws_broadcast(b.pool, note, &b, NULL), WS_ENOMEM);
     assert_int_equal(ws_spawn_broadcast(b.pool, note, &b), WS_ENOMEM);
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     assert_int_equal(test_get(&b.runs), 0);
     assert_int_equal(ws_broadcast(b.pool, note, &b, NULL), 0);
     test_destroy(b.pool);

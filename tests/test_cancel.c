@@ -257,18 +257,11 @@ static void both_of_two_tokens_reach_a_detached_job(void **state)
     test_destroy(pool);
 }
 
-static test_counter memory_is_out;
-
-static void *alloc_or_not(size_t align, size_t size)
-{
-    return test_get(&memory_is_out) ? NULL : wsi_mem_alloc_real(align, size);
-}
-
 static int starve(void *arg)
 {
-    test_set(&memory_is_out, 1);
+    test_set(&test_memory_is_out, 1);
     int code = ws_with_token(arg, never, NULL);
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     return code;
 }
 
@@ -278,11 +271,11 @@ static void out_of_memory_runs_nothing(void **state)
     ws_token *a = new_token();
     ws_token *b = new_token();
     ws_token *c = NULL;
-    wsi_port_ops.mem_alloc = alloc_or_not;
+    wsi_port_ops.mem_alloc = test_alloc_or_not;
     assert_int_equal(ws_with_token(a, starve, b), WS_ENOMEM);
-    test_set(&memory_is_out, 1);
+    test_set(&test_memory_is_out, 1);
     assert_int_equal(ws_token_create(&c), WS_ENOMEM);
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     assert_null(c);
     wsi_port_ops.mem_alloc = wsi_mem_alloc_real;
     ws_token_release(a);

@@ -9,13 +9,6 @@
 
 #include <errno.h>
 
-static test_counter memory_is_out;
-
-static void *alloc_or_not(size_t align, size_t size)
-{
-    return test_get(&memory_is_out) ? NULL : wsi_mem_alloc_real(align, size);
-}
-
 static int refuse_thread(pthread_t *out, const pthread_attr_t *attr,
                          wsi_thread_fn fn, void *arg)
 {
@@ -29,8 +22,8 @@ static int refuse_thread(pthread_t *out, const pthread_attr_t *attr,
 static int set_up(void **state)
 {
     (void)state;
-    test_set(&memory_is_out, 0);
-    wsi_port_ops.mem_alloc = alloc_or_not;
+    test_set(&test_memory_is_out, 0);
+    wsi_port_ops.mem_alloc = test_alloc_or_not;
     return 0;
 }
 
@@ -75,12 +68,12 @@ static void *spawn_waiters(void *arg)
 {
     waiter *w = arg;
     ws_scope_spawn(w->scope, wait_inside, w);
-    test_set(&memory_is_out, 1);
+    test_set(&test_memory_is_out, 1);
     for (int i = 0; i < 5; i++) {
         ws_scope_spawn(w->scope, wait_inside, w);
         ws_scope_spawn_or_drop(w->scope, wait_inside, w, drop_waiter);
     }
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     return NULL;
 }
 
@@ -155,9 +148,9 @@ static int outlast(struct ws_scope *scope, void *arg)
 static void *spawn_slow(void *arg)
 {
     slow *s = arg;
-    test_set(&memory_is_out, 1);
+    test_set(&test_memory_is_out, 1);
     WS_TEST_REQUIRE(ws_scope_spawn(s->scope, outlast, s) == WS_OK);
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     return NULL;
 }
 
@@ -217,12 +210,12 @@ static void *spawn_queue(void *arg)
     for (uint64_t i = 0; i < QUEUE; i++) {
         places[i] = (place){q, i};
         if (i == q->since) {
-            test_set(&memory_is_out, 1);
+            test_set(&test_memory_is_out, 1);
         }
         WS_TEST_REQUIRE(ws_scope_spawn(q->scope, run_in_turn, &places[i]) ==
                         WS_OK);
     }
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     return NULL;
 }
 
@@ -295,12 +288,12 @@ static void *bequeath(void *arg)
     for (uint64_t i = 0; i < QUEUE; i++) {
         heirs[i] = (heir){e, i};
         if (i == e->since) {
-            test_set(&memory_is_out, 1);
+            test_set(&test_memory_is_out, 1);
         }
         WS_TEST_REQUIRE(ws_scope_spawn_or_drop(e->scope, inherit, &heirs[i],
                                                disinherit) == WS_OK);
     }
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     return NULL;
 }
 

@@ -269,19 +269,12 @@ static void token_of_the_scope_counts_too(void **state)
 
 /* ---- memory out ------------------------------------------------------ */
 
-static test_counter memory_is_out;
-
-static void *alloc_or_not(size_t align, size_t size)
-{
-    return test_get(&memory_is_out) ? NULL : wsi_mem_alloc_real(align, size);
-}
-
 static int spawn_without_memory(void *arg)
 {
     claim *c = arg;
-    test_set(&memory_is_out, 1);
+    test_set(&test_memory_is_out, 1);
     int code = spawn_one(c);
-    test_set(&memory_is_out, 0);
+    test_set(&test_memory_is_out, 0);
     return code;
 }
 
@@ -308,7 +301,7 @@ static int host_without_memory(struct ws_scope *scope, void *arg)
 static void job_is_under_it_where_memory_is_out(void **state)
 {
     (void)state;
-    wsi_port_ops.mem_alloc = alloc_or_not;
+    wsi_port_ops.mem_alloc = test_alloc_or_not;
     for (unsigned i = 0; i < 8 * FORMS * 2; i++) {
         ws_token *outer = NULL;
         claim c = {.pool = test_pool(1, WS_WAIT_DEFAULT)};

@@ -229,13 +229,9 @@ static int yield_between(void *arg)
 static void yield_may_take_what_is_older_than_the_scope(void **state)
 {
     (void)state;
-    ws_pool_config config = WS_POOL_CONFIG_INIT;
-    config.num_threads = 1;
-    config.max_spares = WS_NO_SPARES;
     for (unsigned p = WS_WAIT_ANY; p <= WS_WAIT_SUBTREE; p++) {
-        config.wait_policy = p;
         for (uint64_t yields = 1; yields <= 6; yields++) {
-            ws_pool *pool = test_pool_with(&config);
+            ws_pool *pool = test_pool_of_one(p);
             yielding y = {.yields = yields <= 3 ? yields : yields - 3,
                           .all = yields > 3};
             test_set(&older, 0);
@@ -299,12 +295,8 @@ static int open_inner(struct ws_scope *scope, void *arg)
 static void wait_for_an_outer_scope_inside_an_inner_one(void **state)
 {
     (void)state;
-    ws_pool_config config = WS_POOL_CONFIG_INIT;
-    config.num_threads = 1;
-    config.max_spares = WS_NO_SPARES;
     for (unsigned p = WS_WAIT_ANY; p <= WS_WAIT_SUBTREE; p++) {
-        config.wait_policy = p;
-        ws_pool *pool = test_pool_with(&config);
+        ws_pool *pool = test_pool_of_one(p);
         for (unsigned flags = 0; flags <= 3; flags++) {
             nesting n = {.outer = NULL};
             assert_int_equal(ws_scope_in(pool, flags, open_inner, &n), 0);

@@ -102,6 +102,16 @@ static inline ws_pool *test_pool(unsigned workers, unsigned policy)
     return test_pool_with(&config);
 }
 
+/* With one worker, and no thread that could work in its place. */
+static inline ws_pool *test_pool_of_one(unsigned policy)
+{
+    ws_pool_config config = WS_POOL_CONFIG_INIT;
+    config.num_threads = 1;
+    config.wait_policy = policy;
+    config.max_spares = WS_NO_SPARES;
+    return test_pool_with(&config);
+}
+
 /* With the counters that wrap close to their end. */
 static inline ws_pool *test_pool_near_wrap(unsigned workers, unsigned policy,
                                            size_t capacity)
@@ -145,6 +155,17 @@ static inline void test_in_pools_of(unsigned workers,
         check(pool);
         test_destroy(pool);
     }
+}
+
+/* ---- memory out ------------------------------------------------------ */
+
+static test_counter test_memory_is_out;
+
+/* For wsi_port_ops.mem_alloc. */
+static inline void *test_alloc_or_not(size_t align, size_t size)
+{
+    return test_get(&test_memory_is_out) ? NULL
+                                         : wsi_mem_alloc_real(align, size);
 }
 
 /* ---- what a pool is doing -------------------------------------------- */
