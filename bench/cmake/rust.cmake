@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# The peers in Rust: all rayon*.rs and crossbeam*.rs become modules of one
+# program, built from the crates that Debian packages (librust-rayon-dev,
+# librust-crossbeam-deque-dev), without a network.
+
+find_program(BENCH_CARGO cargo)
+set(BENCH_CRATES /usr/share/cargo/registry CACHE PATH
+    "Where the crates rayon and crossbeam-deque are")
+
+function(bench_rust)
+    file(GLOB rayon "${BENCH_CRATES}/rayon-1*")
+    file(GLOB crossbeam "${BENCH_CRATES}/crossbeam-deque-0*")
+    if(NOT BENCH_CARGO OR NOT rayon OR NOT crossbeam)
+        return()
+    endif()
+    set(project "${CMAKE_CURRENT_BINARY_DIR}/rust")
+    set(program "${project}/target/release/bench-rust")
+    file(GLOB sources CONFIGURE_DEPENDS
+        RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "*/rayon*.rs" "*/crossbeam*.rs")
+    set(modules "#[path = \"${CMAKE_CURRENT_SOURCE_DIR}/support/runner.rs\"]\n")
+    string(APPEND modules "mod runner;\n")
+    set(arms "")
+    foreach(source IN LISTS sources)
+        get_filename_component(workload "${source}" DIRECTORY)
+        get_filename_component(impl "${source}" NAME_WE)
+        if(NOT workload IN_LIST workloads)
+            continue()
+        endif()
+        string(MAKE_C_IDENTIFIER "${workload}_${impl}" module)
+        string(APPEND modules
+            "#[path = \"${CMAKE_CURRENT_SOURCE_DIR}/${source}\"]\n"
+            "mod ${module};\n")
+        string(APPEND arms
+            "        \"${workload}/${impl}\" => ${module}::new,\n")
+        bench_announce(${workload} ${impl} "${program} ${workload}/${impl}")
+    endforeach()
+    set(BENCH_MODULES "${modules}")
+    set(BENCH_ARMS "${arms}")
+    configure_file(cmake/main.rs.in "${project}/src/main.rs" @ONLY)
+    configure_file(cmake/Cargo.toml.in "${project}/Cargo.toml" @ONLY)
+    configure_file(cmake/cargo_config.toml.in "${project}/.cargo/config.toml"
+        @ONLY)
+    list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    add_custom_command(OUTPUT "${program}"
+        COMMAND "${BENCH_CARGO}" build --quiet --release --offline
+        DEPENDS ${sources} "${project}/src/main.rs" "${project}/Cargo.toml"
+            "${CMAKE_CURRENT_SOURCE_DIR}/support/runner.rs"
+        WORKING_DIRECTORY "${project}"
+        COMMENT "Building the peers in Rust"
+        VERBATIM)
+    add_custom_target(bench_rust_peers ALL DEPENDS "${program}")
+    set(BENCH_MANIFEST "${BENCH_MANIFEST}" PARENT_SCOPE)
+endfunction()
