@@ -116,6 +116,24 @@ static int run_vast(void *arg)
     return ws_for(0, SIZE_MAX, &o, add_length, arg);
 }
 
+static int run_vast_by_default(void *arg)
+{
+    return ws_for(0, SIZE_MAX, NULL, add_length, arg);
+}
+
+static void check_vast(ws_pool *pool)
+{
+    vast v = {{0}, {0}};
+    assert_int_equal(ws_pool_install(pool, run_vast_by_default, &v), 0);
+    assert_int_equal(test_get(&v.sum), SIZE_MAX);
+}
+
+static void largest_range_needs_no_grain(void **state)
+{
+    (void)state;
+    test_in_each_pool(check_vast);
+}
+
 static void largest_range_is_cut_as_well(void **state)
 {
     (void)state;
@@ -127,7 +145,42 @@ static void largest_range_is_cut_as_well(void **state)
     test_destroy(pool);
 }
 
+/* ---- blocks of a short range ----------------------------------------- */
+
+/* The body costs nothing, so each block is as long as a block may be. */
+static int check_length(size_t begin, size_t end, void *arg)
+{
+    size_t n = *(const size_t *)arg;
+    WS_TEST_REQUIRE(end - begin <= n * n / 1024 + 1);
+    return 0;
+}
+
+static int run_short(void *arg)
+{
+    static size_t lengths[] = {32, 33, 64, 100, 257, 700, 1023};
+    (void)arg;
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        WS_TEST_REQUIRE(
+            ws_for(0, lengths[i], NULL, check_length, &lengths[i]) == 0);
+    }
+    return 0;
+}
+
+static void check_short(ws_pool *pool)
+{
+    assert_int_equal(ws_pool_install(pool, run_short, NULL), 0);
+    assert_int_equal(run_short(NULL), 0);
+}
+
+static void cheap_front_does_not_make_one_block_of_the_rest(void **state)
+{
+    (void)state;
+    test_in_each_pool(check_short);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(cheap_front_does_not_make_one_block_of_the_rest),
+    cmocka_unit_test(largest_range_needs_no_grain),
     cmocka_unit_test(static_pieces_stay_with_their_worker),
     cmocka_unit_test(slot_is_used_by_one_body_at_a_time),
     cmocka_unit_test(largest_range_is_cut_as_well),

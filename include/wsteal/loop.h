@@ -14,8 +14,10 @@
  * indices can be taken from the start; give it a `min_grain` where they are
  * cheap.
  *
- * What begins cheap and gets dear is best given a `max_grain`: what is done in
- * those two microseconds decides how long the next block is.
+ * A block of a loop of n < 1024 indices has at most n * n / 1024 + 1 of them,
+ * so that a few long ones behind many short ones do not stay together.  Give a
+ * `max_grain` to a longer loop that begins cheap and gets dear all at once: how
+ * long its blocks are is known from the blocks before.
  *
  * Sources: lazy binary splitting, Tzannes et al. (2010), with the thief's
  * request (ws_hungry()) in place of a look at the own deque; block lengths by

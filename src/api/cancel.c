@@ -76,5 +76,7 @@ int ws_with_token(ws_token *token, ws_fn fn, void *arg)
 
 int ws_cancelled(void)
 {
-    return wsi_context_stopped(wsi_context_current());
+    const wsi_context *context = wsi_context_current();
+    /* Loops ask often, and mostly nothing can stop them. */
+    return context != &wsi_context_root && wsi_context_stopped(context);
 }

@@ -138,7 +138,7 @@ int wsi_loop_block(wsi_loop *loop, size_t begin, size_t end, void *acc)
 
 /* ---- pieces ---------------------------------------------------------- */
 
-static void run_block(piece *p, size_t n)
+static inline void run_block(piece *p, size_t n)
 {
     wsi_loop *loop = p->loop;
     size_t end = p->begin + n;
