@@ -38,25 +38,26 @@ enum {
 
 typedef enum {
     SCALE_NORMAL,
+    SCALE_BRIEF,
     SCALE_SLOW,
     SCALE_DEEP
 } scale;
 
-/* WS_TEST_SCALE=slow: valgrind, an emulator.  WS_TEST_SCALE=deep: on demand,
- * hours are welcome. */
+/* WS_TEST_SCALE=brief: what has run in full with another compiler or port.
+ * slow: valgrind, an emulator.  deep: on demand, hours are welcome. */
 static scale scale_now(void)
 {
     const char *value = getenv("WS_TEST_SCALE");
-    if (value != NULL && strcmp(value, "slow") == 0) {
-        return SCALE_SLOW;
-    }
-    if (value != NULL && strcmp(value, "deep") == 0) {
+    value = value != NULL ? value : "";
+    if (strcmp(value, "deep") == 0) {
         return SCALE_DEEP;
     }
 #ifdef TEST_SANITIZED
     return SCALE_SLOW;
 #else
-    return SCALE_NORMAL;
+    return strcmp(value, "slow") == 0    ? SCALE_SLOW
+           : strcmp(value, "brief") == 0 ? SCALE_BRIEF
+                                         : SCALE_NORMAL;
 #endif
 }
 
@@ -64,6 +65,9 @@ size_t ws_test_scale(size_t n)
 {
     size_t scaled = n;
     switch (scale_now()) {
+    case SCALE_BRIEF:
+        scaled = n / 5;
+        break;
     case SCALE_SLOW:
         scaled = n / 20;
         break;
