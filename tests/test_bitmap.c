@@ -30,7 +30,7 @@ static void nonsense_is_refused(void **state)
     (void)state;
     ws_bitmap *bitmap = NULL;
     assert_int_equal(ws_bitmap_create(NULL, 1), WS_EINVAL);
-#ifndef TEST_SANITIZER /* they complain about the size */
+#if !defined(TEST_SANITIZER) && SIZE_MAX > UINT32_MAX /* would be had, else */
     assert_int_equal(ws_bitmap_create(&bitmap, SIZE_MAX), WS_ENOMEM);
 #endif
     assert_null(bitmap);

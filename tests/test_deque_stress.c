@@ -222,7 +222,7 @@ static ws_steal turn_mixed(thief *t)
         take_batch(t, result, NULL);
         return result;
     case 3:
-        result = wsi_deque_steal_batch(dq, &t->own, 1 + r / 6 % 40,
+        result = wsi_deque_steal_batch(dq, &t->own, 1 + (size_t)(r / 6 % 40),
                                        next_mode(t), &out, &answered);
         take_batch(t, result, out);
         return result;

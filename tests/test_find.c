@@ -128,10 +128,11 @@ static size_t least_wanted(size_t n)
 
 static void find_of_several(uint64_t *random, const ws_for_opts *opts)
 {
-    size_t n = ws_test_random(random) % (MOST + 1);
+    size_t n = (size_t)(ws_test_random(random) % (MOST + 1));
     size_t at = 4711;
     start(0);
-    for (size_t k = ws_test_random(random) % 6; k > 0 && n > 0; k--) {
+    for (unsigned k = (unsigned)(ws_test_random(random) % 6); k > 0 && n > 0;
+         k--) {
         wanted[ws_test_random(random) % n] = 1;
     }
     size_t least = least_wanted(n);

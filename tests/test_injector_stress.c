@@ -111,9 +111,9 @@ static void *thief_main(void *arg)
         if (r % 3 == 0) {
             result = wsi_injector_steal(&t->queue, &out);
         } else {
-            result =
-                wsi_injector_steal_batch(&t->queue, &own, 1 + r / 3 % 40,
-                                         r % 3 == 1 ? &out : NULL, &answered);
+            result = wsi_injector_steal_batch(
+                &t->queue, &own, 1 + (size_t)(r / 3 % 40),
+                r % 3 == 1 ? &out : NULL, &answered);
         }
         const size_t hits = m->hits;
         void *p = out != NULL ? out : wsi_deque_pop(&own);

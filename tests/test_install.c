@@ -428,7 +428,7 @@ static void setter_outlives_the_frame_of_a_foreign_thread(void **state)
         f.waiter = pthread_self();
         leaving = &f;
         assert_int_equal(wait_elsewhere(&f), 0);
-        held += test_get(&f.held);
+        held += (size_t)test_get(&f.held);
         test_set(&f.gone, 1);
         test_destroy(f.away);
     }

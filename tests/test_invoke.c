@@ -196,7 +196,7 @@ static void check_first_wins(ws_pool *pool)
     call *c = &the_call;
     uint64_t random = 1;
     for (size_t round = ws_test_scale(200); round > 0; round--) {
-        prepare(c, ws_invoke, 1 + ws_test_random(&random) % FEW);
+        prepare(c, ws_invoke, 1 + (size_t)(ws_test_random(&random) % FEW));
         for (size_t k = 0; k < c->n; k++) {
             bool fails = ws_test_random(&random) % 4 == 0;
             c->items[k].code = fails ? (int)(100 + k) : 0;

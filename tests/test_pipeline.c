@@ -66,7 +66,7 @@ static void check_many_stages(ws_pool *pool)
     uint64_t random = 3;
     line *l = shared_line();
     for (size_t round = ws_test_scale(40); round > 0; round--) {
-        line_init(l, 1 + ws_test_random(&random) % 20, ITEMS);
+        line_init(l, 1 + (size_t)(ws_test_random(&random) % 20), ITEMS);
         line_add(l, WS_STAGE_SERIAL);
         while (l->n_stages < STAGES) {
             line_add(l, (unsigned)(ws_test_random(&random) % 3));

@@ -280,12 +280,12 @@ static int spawn_starving(struct ws_scope *scope, void *arg)
         fill(buffer, 96);
         WS_TEST_REQUIRE(ws_scope_spawn_copy(scope, check_copy_in_scope, buffer,
                                             96) == WS_OK);
-        fill(buffer, 99);
+        fill(buffer, 200);
         WS_TEST_REQUIRE(ws_scope_spawn_copy(scope, check_copy_in_scope, buffer,
-                                            99) == WS_ENOMEM);
+                                            200) == WS_ENOMEM);
         ++*spawned;
     }
-    WS_TEST_REQUIRE(ws_spawn_copy(NULL, check_copy, buffer, 99) == WS_ENOMEM);
+    WS_TEST_REQUIRE(ws_spawn_copy(NULL, check_copy, buffer, 200) == WS_ENOMEM);
     test_set(&memory_is_out, 0);
     return 0;
 }
@@ -322,7 +322,7 @@ typedef struct {
 typedef struct {
     famine *f;
     uint64_t number;
-    char more[112];
+    char more[160]; /* more than any record has room for */
 } starved;
 
 static int run_starved(struct ws_scope *scope, void *arg)

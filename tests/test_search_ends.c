@@ -80,7 +80,7 @@ static void check_end(ws_pool *pool,
         g.hook = hook;
         g.at = at;
         g.late = at % 2;
-        g.config.max_block = 1 + at % 3;
+        g.config.max_block = 1 + (size_t)(at % 3);
         const int code =
             hook == cancel_at ? search_under_token(&g) : graph_search(&g);
         /* All could have been expanded before the token was looked at. */

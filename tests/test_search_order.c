@@ -127,7 +127,7 @@ static void check_atlas(ws_pool *pool, uint64_t seed)
     c.visit = visit_place;
     c.order = cost_of;
     c.goal = &goal;
-    c.max_block = seed % 5;
+    c.max_block = (size_t)(seed % 5);
     assert_int_equal(ws_search(&c, &a->g.stats), 0);
     const place expected = best_serially(a);
     assert_int_equal(goal.cost, expected.cost);
