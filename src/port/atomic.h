@@ -23,6 +23,15 @@
 
 #include "port/compiler.h"
 
+/* A test build (WSTEAL_DELAYS) waits here for random times, so that threads
+ * meet in states which are short otherwise. */
+#ifdef WSI_DELAYS
+#include "port/delay.h"
+#define WSI_MAYBE_DELAY() wsi_maybe_delay()
+#else
+#define WSI_MAYBE_DELAY() ((void)0)
+#endif
+
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "32-bit atomics must be lock-free");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit atomics must be lock-free");
 _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2, "pointers must be lock-free");
@@ -39,30 +48,36 @@ _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2, "pointers must be lock-free");
     }                                                                          \
     static inline TYPE wsi_##NAME##_load_relaxed(const wsi_atomic_##NAME *a)   \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_load_explicit(&a->v, memory_order_relaxed);              \
     }                                                                          \
     static inline TYPE wsi_##NAME##_load_acquire(const wsi_atomic_##NAME *a)   \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_load_explicit(&a->v, memory_order_acquire);              \
     }                                                                          \
     static inline void wsi_##NAME##_store_relaxed(wsi_atomic_##NAME *a,        \
                                                   TYPE x)                      \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         atomic_store_explicit(&a->v, x, memory_order_relaxed);                 \
     }                                                                          \
     static inline void wsi_##NAME##_store_release(wsi_atomic_##NAME *a,        \
                                                   TYPE x)                      \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         atomic_store_explicit(&a->v, x, memory_order_release);                 \
     }                                                                          \
     static inline TYPE wsi_##NAME##_exchange_acq_rel(wsi_atomic_##NAME *a,     \
                                                      TYPE x)                   \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_exchange_explicit(&a->v, x, memory_order_acq_rel);       \
     }                                                                          \
     static inline bool wsi_##NAME##_cas_acq_rel(wsi_atomic_##NAME *a,          \
                                                 TYPE *expected, TYPE desired)  \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_compare_exchange_strong_explicit(                        \
             &a->v, expected, desired, memory_order_acq_rel,                    \
             memory_order_acquire);                                             \
@@ -72,26 +87,31 @@ _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2, "pointers must be lock-free");
     static inline TYPE wsi_##NAME##_fetch_add_acq_rel(wsi_atomic_##NAME *a,    \
                                                       TYPE x)                  \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_fetch_add_explicit(&a->v, x, memory_order_acq_rel);      \
     }                                                                          \
     static inline TYPE wsi_##NAME##_fetch_add_relaxed(wsi_atomic_##NAME *a,    \
                                                       TYPE x)                  \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_fetch_add_explicit(&a->v, x, memory_order_relaxed);      \
     }                                                                          \
     static inline TYPE wsi_##NAME##_fetch_sub_acq_rel(wsi_atomic_##NAME *a,    \
                                                       TYPE x)                  \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_fetch_sub_explicit(&a->v, x, memory_order_acq_rel);      \
     }                                                                          \
     static inline TYPE wsi_##NAME##_fetch_or_acq_rel(wsi_atomic_##NAME *a,     \
                                                      TYPE x)                   \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_fetch_or_explicit(&a->v, x, memory_order_acq_rel);       \
     }                                                                          \
     static inline TYPE wsi_##NAME##_fetch_and_acq_rel(wsi_atomic_##NAME *a,    \
                                                       TYPE x)                  \
     {                                                                          \
+        WSI_MAYBE_DELAY();                                                     \
         return atomic_fetch_and_explicit(&a->v, x, memory_order_acq_rel);      \
     }
 

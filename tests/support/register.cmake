@@ -10,6 +10,11 @@ if(NOT result EQUAL 0)
     message(FATAL_ERROR "${program} --list: ${result}\n${output}${errors}")
 endif()
 string(REGEX MATCHALL "[^\n]+" names "${output}")
+set(skipped "    SKIP_REGULAR_EXPRESSION \"SKIPPED . [1-9]\"\n")
+if(whole)
+    set(names all)
+    set(skipped "")
+endif()
 
 string(REGEX REPLACE "^test_" "" module "${target}")
 string(REPLACE ";" " " properties "${properties}")
@@ -19,12 +24,15 @@ foreach(name IN LISTS names)
     foreach(word IN LISTS launcher emulator program)
         string(APPEND command " [==[${word}]==]")
     endforeach()
+    if(NOT whole)
+        string(APPEND command " [==[${name}]==]")
+    endif()
     string(APPEND text
-        "add_test([==[${module}.${name}]==]${command} [==[${name}]==])\n"
+        "add_test([==[${module}.${name}]==]${command})\n"
         "set_tests_properties([==[${module}.${name}]==] PROPERTIES\n"
         "    LABELS \"${labels}\"\n"
         "    FAIL_REGULAR_EXPRESSION \"Running 0 test\"\n"
-        "    SKIP_REGULAR_EXPRESSION \"SKIPPED . [1-9]\"\n"
+        "${skipped}"
         "    SKIP_RETURN_CODE 77\n"
         "    ${properties}\n)\n")
 endforeach()
