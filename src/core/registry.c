@@ -113,8 +113,8 @@ static void free_memory(ws_pool *pool, unsigned n_deques)
 static void name_thread(ws_thread *thread, const char *pool, unsigned index)
 {
     int digits = snprintf(NULL, 0, "%u", index);
-    snprintf(thread->name, sizeof(thread->name), "ws-%.*s-%u", 11 - digits,
-             pool, index);
+    (void)snprintf(thread->name, sizeof(thread->name), "ws-%.*s-%u",
+                   11 - digits, pool, index);
 }
 
 /* Of the jobs of ws_spawn_fifo(). */

@@ -150,13 +150,13 @@ static void give(wsi_slab_depot *depot, wsi_slab_cache *cache,
     cache->n++;
 }
 
-void wsi_slab_free(wsi_slab_depot *depot, wsi_slab_cache *cache, void *memory)
+void wsi_slab_free(wsi_slab_depot *depot, wsi_slab_cache *cache, void *node)
 {
     if (cache != NULL) {
-        give(depot, cache, memory);
+        give(depot, cache, node);
         return;
     }
     wsi_lock_acquire(&depot->lock);
-    give(depot, &depot->foreign, memory);
+    give(depot, &depot->foreign, node);
     wsi_lock_release(&depot->lock);
 }

@@ -24,7 +24,7 @@
  * are as small as a plain job: a large backlog is bound by memory traffic. */
 #define WSI_SLAB_SMALL 32
 #define WSI_SLAB_LARGE 160
-#define WSI_SLAB_BATCH 128
+#define WSI_SLAB_BATCH ((size_t)128)
 /* Nodes of one allocation: with the injector's, less than one allocation in a
  * thousand jobs also while a backlog grows. */
 #define WSI_SLAB_CHUNK (WSI_SLAB_BATCH * 16)

@@ -55,7 +55,7 @@ int ws_bitmap_has(const ws_bitmap *bitmap, size_t number)
     }
     /* acquire: pairs with the fetch_or of ws_bitmap_add() */
     const uint64_t word = wsi_u64_load_acquire(&bitmap->words[number / 64]);
-    return word >> number % 64 & 1;
+    return (int)(word >> number % 64 & 1);
 }
 
 int ws_bitmap_add(ws_bitmap *bitmap, size_t number)

@@ -431,7 +431,7 @@ static void release(pipeline *line)
 static bool allocate(pipeline *line)
 {
     size_t capacity = 1;
-    size_t n_turns = 0;
+    size_t n_turns = 1; /* one at least: an array of none may be NULL */
     line->slots = NULL;
     if (line->n_tokens > SIZE_MAX / sizeof(*line->tokens)) {
         return false;

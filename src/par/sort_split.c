@@ -84,7 +84,7 @@ size_t wsi_sort_split_shared(const struct wsi_sorter *s, char *a, size_t n,
         return s->kernel->split(a, n, pivot, equal, s->ctx);
     }
     struct block all = {s, a, n, pivot, equal, 0, 0};
-    all.whole = n / (s->workers * BLOCKS);
+    all.whole = n / ((size_t)s->workers * BLOCKS);
     if (all.whole < SHARE_MIN / 4) {
         all.whole = SHARE_MIN / 4;
     }
