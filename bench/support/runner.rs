@@ -58,16 +58,8 @@ struct Timespec {
     nanoseconds: i64,
 }
 
-#[repr(C)]
-struct Rusage {
-    times: [i64; 4],
-    peak_kib: i64,
-    others: [i64; 13],
-}
-
 extern "C" {
     fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
-    fn getrusage(who: i32, usage: *mut Rusage) -> i32;
     fn dlsym(handle: *mut u8, name: *const u8) -> *mut u8;
 }
 
@@ -80,9 +72,10 @@ fn cpu_ns() -> u64 {
 }
 
 fn peak_kib() -> i64 {
-    let mut use_ = Rusage { times: [0; 4], peak_kib: 0, others: [0; 13] };
-    unsafe { getrusage(0, &mut use_) };
-    use_.peak_kib
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let words = line.unwrap_or("").split_whitespace().nth(1);
+    words.and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
 type Counter = extern "C" fn() -> u64;
