@@ -83,6 +83,7 @@ function(bench_openmp_with compiler workload source impl)
             "${CMAKE_CURRENT_SOURCE_DIR}/support/runner.c"
             -o "${program}" -lm
         DEPENDS "${from}" ${headers} support/runner.c support/runner.h
+            support/passive.h
         COMMENT "Building ${target}"
         VERBATIM)
     add_custom_target(${target} ALL DEPENDS "${program}")
