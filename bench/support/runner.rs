@@ -65,7 +65,7 @@ extern "C" {
 
 const CLOCK_PROCESS_CPUTIME_ID: i32 = 2;
 
-fn cpu_ns() -> u64 {
+pub fn cpu_ns() -> u64 {
     let mut t = Timespec { seconds: 0, nanoseconds: 0 };
     unsafe { clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &mut t) };
     t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64
