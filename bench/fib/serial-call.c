@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * serial-call.c: both calls by a function that is not inlined and is given
+ * pointers: what the interface of ws_join() costs by itself.
+ */
+#include "fib.h"
+
+typedef int (*fib_fn)(void *arg);
+
+typedef struct {
+    uint64_t n;
+    uint64_t result;
+} fib_arg;
+
+static int call_both(fib_fn a, void *arg_a, fib_fn b, void *arg_b)
+{
+    int code_a = a(arg_a);
+    int code_b = b(arg_b);
+    return code_a != 0 ? code_a : code_b;
+}
+
+/* volatile: what it is, the compiler does not know */
+static int (*volatile call)(fib_fn, void *, fib_fn, void *) = call_both;
+
+static int fib(void *arg)
+{
+    fib_arg *f = arg;
+    if (f->n < 2) {
+        f->result = f->n;
+        return 0;
+    }
+    fib_arg a = {f->n - 1, 0};
+    fib_arg b = {f->n - 2, 0};
+    call(fib, &a, fib, &b);
+    f->result = a.result + b.result;
+    return 0;
+}
+
+static int setup(const bench_args *args)
+{
+    fib_n = args->size;
+    return 0;
+}
+
+static void sample(void)
+{
+    fib_arg f = {fib_n, 0};
+    fib(&f);
+    fib_result = f.result;
+}
+
+int main(int argc, char **argv)
+{
+    static const bench_program program = {
+        setup, NULL, sample, fib_check, fib_units, NULL,
+    };
+    return bench_main(argc, argv, &program);
+}
