@@ -55,9 +55,10 @@ class Program:
     # ---- lines
 
     def _fail(self, what):
-        self.kill()
+        self._finish()
         self.errors.seek(0)
         said = self.errors.read().decode(errors="replace").strip()
+        self.kill()
         raise Failed(f"{' '.join(self.words)}: {what}"
                      + (f"\n{said}" if said else ""))
 
@@ -143,11 +144,15 @@ class Program:
         """And on."""
         self._signal(signal.SIGCONT)
 
-    def kill(self):
-        """Whatever it does."""
+    def _finish(self):
         if self.process.poll() is None:
             self._signal(signal.SIGKILL)
             self.process.wait()
+
+    def kill(self):
+        """Whatever it does; may be called again."""
+        self._finish()
+        self.errors.close()
         self.process.stdin.close()
         self.process.stdout.close()
         self.selector.close()

@@ -11,5 +11,5 @@ if ! command -v shellcheck > /dev/null; then
     echo "no shellcheck"
     exit 77
 fi
-shellcheck .ci/run .ci/deep
+shellcheck .ci/run .ci/deep .ci/coverage .ci/cross/run.sh
 find tests examples bench -name '*.sh' -exec shellcheck {} +
