@@ -20,6 +20,8 @@
 #ifndef WSI_PAR_SEARCH_H
 #define WSI_PAR_SEARCH_H
 
+#include <stddef.h>
+
 #include <wsteal/search.h>
 
 #include "par/spliter.h"
@@ -33,7 +35,7 @@ struct wsi_chunk {
     wsi_chunk *above;
     uint32_t begin;
     uint32_t end;
-    _Alignas(16) char states[];
+    _Alignas(max_align_t) char states[]; /* as malloc gives it */
 };
 
 /* A delayed state: a node of a pairing heap, earliest first. */
@@ -43,7 +45,7 @@ struct wsi_delayed {
     wsi_delayed *next; /* the next child of its parent; next root of orphans */
     uint64_t due_ns;
     unsigned attempts;
-    _Alignas(16) char state[];
+    _Alignas(max_align_t) char state[];
 };
 
 /* Of the roots, and of all states that are emitted. */

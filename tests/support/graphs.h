@@ -70,7 +70,7 @@ static inline int graph_expand(const void *state, struct ws_search *search,
     const uint32_t node = graph_node(g, state);
     const uint64_t call = test_add(&g->calls, 1);
     int code = 0;
-    WS_TEST_REQUIRE((uintptr_t)state % 16 == 0);
+    WS_TEST_REQUIRE((uintptr_t)state % _Alignof(max_align_t) == 0);
     if (g->hook != NULL && !g->late) {
         code = g->hook(g, search, node, call);
     }
