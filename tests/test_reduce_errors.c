@@ -312,7 +312,7 @@ const char *__tsan_default_options(void)
 #endif
 
 /* No malloc gives so much; the callbacks use the front only. */
-static const ws_reducer huge = {SIZE_MAX / 2, no_indices, fold, combine};
+static const ws_reducer huge = {SIZE_MAX / 2 + 1, no_indices, fold, combine};
 
 static int reduce_without_memory(void *arg)
 {

@@ -288,7 +288,7 @@ const char *__tsan_default_options(void)
 
 static int scan_without_memory(void *arg)
 {
-    const size_t sizes[] = {SIZE_MAX / 2, SIZE_MAX / 8, SIZE_MAX / 32};
+    const size_t sizes[] = {SIZE_MAX / 2 + 1, SIZE_MAX / 8, SIZE_MAX / 32};
     /* A small address space has room for the others. */
     const size_t n_sizes = sizeof(size_t) > 4 ? TEST_COUNT(sizes) : 1;
     (void)arg;
