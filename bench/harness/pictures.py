@@ -49,6 +49,13 @@ def data(name, lines):
     return [f"${name} << END"] + [" ".join(map(str, l)) for l in lines] + ["END"]
 
 
+def titled(workload, rows):
+    """The title, with the point that all rows are at."""
+    points = {row.point for row in rows}
+    point = points.pop() if len(points) == 1 else ""
+    return f"{workload.name} {point}".strip() + f": {workload.title}"
+
+
 def medians(workload, rows):
     """Rows with figures, and their medians."""
     for row in rows:
@@ -71,7 +78,7 @@ def speedup(path, workload, rows):
     workers = sorted({r.workers for r in found if r.impl != base.impl})
     if not impls:
         return False
-    script = head(path, f"{workload.name}: {workload.title}")
+    script = head(path, titled(workload, rows))
     for n in workers:
         lines = []
         for impl in impls:
@@ -131,7 +138,7 @@ def curve(path, workload, rows):
 def distribution(path, workload, rows):
     """Which part of the samples lies below a value."""
     name = workload.series[0] if workload.series else ""
-    script = head(path, f"{workload.name}: {workload.title}")
+    script = head(path, titled(workload, rows))
     script += [f"set xlabel {quoted(name)} noenhanced", "set logscale x",
                "set ylabel 'part of the samples below'", "set yrange [0:1]"]
     plots = []
@@ -155,7 +162,7 @@ def bars(path, workload, rows):
     """The last sample's series of each implementation, value by value."""
     name = workload.series[0] if workload.series else ""
     most = max(r.workers for r in rows)
-    script = head(path, f"{workload.name}: {workload.title}")
+    script = head(path, titled(workload, rows))
     plots = []
     for k, row in enumerate(r for r in rows if r.workers == most):
         values = row.samples[-1].series.get(name) if row.samples else None
@@ -180,7 +187,7 @@ OVER_POINTS = ("curve",)
 
 
 def overview(path, workloads, rows):
-    """Our time over the best peer's, for all workloads."""
+    """Our speed over the best peer's, for all workloads; no noisy ones."""
     most = max(row.workers for row in rows)
     lines = []
     for name, workload in workloads.items():
@@ -196,17 +203,17 @@ def overview(path, workloads, rows):
                 continue
             ratio = stats.Ratio(stats.merits(workload, peer),
                                 stats.merits(workload, ours[0]))
-            if ratio.known:
+            if ratio.known and not ratio.noisy:
                 lines.append([quoted(f"{name} {point}".strip()),
                               f"{ratio.value:.4g}"])
     if not lines:
         return False
     draw(head(path, f"How many times as fast as the best peer, {most} workers")
          + data("d", lines) + [
-             "set yrange [0.25:*]", "set logscale y 2", "unset key",
+             "set yrange [*<0.05:*]", "set logscale y 2", "unset key",
              "set style fill solid noborder", "set boxwidth 0.7",
              "set xtics rotate by -50 noenhanced font ',10'",
-             "set bmargin 8",
+             "set bmargin 8", "set rmargin 9",
              "plot 1 with lines lc rgb '#6b7280' dt 2, $d using 0:2:xtic(1) "
              "with boxes lc rgb '#c2410c'"])
     return True
