@@ -53,6 +53,10 @@ if [ "$arch" != musl ] && [ ! -e "/usr/$triple/include/stdlib.h" ]; then
     as_root apt-get install -y --no-install-recommends \
         "libc6-dev-$(dpkg-architecture -t"$triple" -qDEB_TARGET_ARCH)-cross"
 fi
+# What runs a 32-bit program here.
+if [ "$arch" = i386 ] && [ ! -e /lib/ld-linux.so.2 ]; then
+    as_root apt-get install -y --no-install-recommends libc6-i386 lib32gcc-s1
+fi
 
 work=$root/build/cross
 sysroot=$work/$arch/sysroot
