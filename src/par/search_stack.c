@@ -18,7 +18,8 @@
 /* Chunks that a split looks at, at most; it gives no more away at once. */
 #define SPLIT_CHUNKS 256
 
-_Static_assert(sizeof(wsi_chunk) % 16 == 0, "states are aligned");
+_Static_assert(sizeof(wsi_chunk) % _Alignof(max_align_t) == 0,
+               "states are aligned");
 
 /* ---- chunks ---------------------------------------------------------- */
 
