@@ -14,6 +14,9 @@ if(CMAKE_CXX_COMPILER)
     enable_language(CXX)
     set(CMAKE_CXX_STANDARD 17)
     set(CMAKE_CXX_STANDARD_REQUIRED ON)
+    # All programs are compiled alike.
+    set(CMAKE_CXX_FLAGS_${BENCH_BUILD_TYPE}
+        "${CMAKE_C_FLAGS_${BENCH_BUILD_TYPE}}")
 endif()
 
 # A target that brings a library in without its warnings.
