@@ -10,19 +10,12 @@
  *   --serial     the same in plain C without the library
  *   --runs N     so many times, and prints the median
  *
- * Why levels are fastest: a state is (permutation, orientation), and a move
- * maps each part for itself.  So a level is 5,040 bitmaps of 729 bits, and the
- * next level of one permutation depends on the bitmaps of nine others of this
- * level.  Whoever computes a permutation's bitmap is the only one that writes
- * it: no atomic operation, no shared visited set, and depths for nothing.  Late
- * levels are computed backwards: which unseen states have a neighbour in this
- * level?  The first found ends the question.
- *
- * --search shows the general way.  Its visited set, one bit per state, is
- * shared, and moves between the caches of the workers all the time.
+ * cube_levels.h says why levels are fastest.  --search shows the general way:
+ * its visited set, one bit per state, is shared, and moves between the caches
+ * of the workers all the time.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "cube.h"
+#include "cube_levels.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,7 +25,6 @@
 #include <unistd.h>
 #include <wsteal.h>
 
-#define WORDS 12 /* of 64 bits, for 729 */
 #define DEPTHS 12
 
 static const uint64_t known[DEPTHS] = {
@@ -40,110 +32,28 @@ static const uint64_t known[DEPTHS] = {
 
 /* ---- level by level -------------------------------------------------- */
 
-typedef uint64_t bits[WORDS];
+static atomic_uint_fast64_t found;
 
-static struct {
-    bits seen[PERMS];
-    bits levels[2][PERMS];
-    bits *now;
-    bits *next;
-    int backwards;
-    atomic_uint_fast64_t found;
-    uint64_t counts[DEPTHS + 1];
-} cube;
-
-static void forwards(unsigned p, bits out)
-{
-    for (unsigned m = 0; m < MOVES; m++) {
-        const unsigned inverse = cube_inverse(m);
-        const uint64_t *in = cube.now[perm_to[p][inverse] / TWISTS];
-        for (unsigned w = 0; w < WORDS; w++) {
-            for (uint64_t left = in[w]; left != 0; left &= left - 1) {
-                const unsigned bit = (unsigned)__builtin_ctzll(left);
-                const unsigned to = twist_to[w * 64 + bit][m];
-                out[to / 64] |= (uint64_t)1 << (to % 64);
-            }
-        }
-    }
-}
-
-static int has_neighbour(const uint64_t *const in[MOVES], unsigned twist)
-{
-    for (unsigned m = 0; m < MOVES; m++) {
-        const unsigned to = twist_to[twist][m];
-        if (in[m][to / 64] >> (to % 64) & 1) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void backwards(unsigned p, bits out)
-{
-    const uint64_t *in[MOVES];
-    for (unsigned m = 0; m < MOVES; m++) {
-        in[m] = cube.now[perm_to[p][m] / TWISTS];
-    }
-    for (unsigned w = 0; w < WORDS; w++) {
-        const uint64_t all =
-            w < WORDS - 1 ? ~(uint64_t)0 : ((uint64_t)1 << TWISTS % 64) - 1;
-        for (uint64_t left = all & ~cube.seen[p][w]; left != 0;
-             left &= left - 1) {
-            const unsigned bit = (unsigned)__builtin_ctzll(left);
-            if (has_neighbour(in, w * 64 + bit)) {
-                out[w] |= (uint64_t)1 << bit;
-            }
-        }
-    }
-}
-
-/* The next level of permutations [begin, end). */
 static int step(size_t begin, size_t end, void *arg)
 {
-    uint64_t found = 0;
     (void)arg;
-    for (size_t p = begin; p < end; p++) {
-        bits out = {0};
-        (cube.backwards ? backwards : forwards)((unsigned)p, out);
-        for (unsigned w = 0; w < WORDS; w++) {
-            out[w] &= ~cube.seen[p][w];
-            cube.seen[p][w] |= out[w];
-            found += (uint64_t)__builtin_popcountll(out[w]);
-        }
-        memcpy(cube.next[p], out, sizeof(bits));
-    }
     /* relaxed: read after the run has returned */
-    atomic_fetch_add_explicit(&cube.found, found, memory_order_relaxed);
+    atomic_fetch_add_explicit(&found, level_step(begin, end),
+                              memory_order_relaxed);
     return 0;
-}
-
-static int run_level(int serial)
-{
-    return serial ? step(0, PERMS, NULL) : ws_for(0, PERMS, NULL, step, NULL);
 }
 
 static int levels(int serial)
 {
-    uint64_t seen = 1;
     uint64_t now = 1;
     int code = 0;
-    memset(&cube, 0, sizeof cube);
-    cube.now = cube.levels[0];
-    cube.next = cube.levels[1];
-    cube.now[0][0] = 1;
-    cube.seen[0][0] = 1;
-    for (unsigned d = 0; now > 0 && d <= DEPTHS && code == 0; d++) {
-        bits *swap = cube.now;
-        cube.counts[d] = now;
-        /* Backwards costs a few looks per unseen state, forwards nine per
-         * state of this level. */
-        cube.backwards = now > (STATES - seen) / 4;
-        atomic_store(&cube.found, 0);
-        code = run_level(serial);
-        now = atomic_load(&cube.found);
-        seen += now;
-        cube.now = cube.next;
-        cube.next = swap;
+    level_begin();
+    while (now > 0 && code == 0) {
+        level_open(now);
+        atomic_store(&found, 0);
+        code =
+            serial ? step(0, PERMS, NULL) : ws_for(0, PERMS, NULL, step, NULL);
+        now = atomic_load(&found);
     }
     return code;
 }
@@ -327,10 +237,10 @@ static int check(const struct run *r)
         return n_visited == STATES;
     }
     for (unsigned d = 0; d < DEPTHS; d++) {
-        printf("%2u %8" PRIu64 "\n", d, cube.counts[d]);
-        good = good && cube.counts[d] == known[d];
+        printf("%2u %8" PRIu64 "\n", d, level.counts[d]);
+        good = good && level.counts[d] == known[d];
     }
-    return good && cube.counts[DEPTHS] == 0;
+    return good && level.depths == DEPTHS;
 }
 
 static int compare(const void *a, const void *b)
