@@ -41,11 +41,11 @@ function(bench_rust)
     configure_file(cmake/Cargo.toml.in "${project}/Cargo.toml" @ONLY)
     configure_file(cmake/cargo_config.toml.in "${project}/.cargo/config.toml"
         @ONLY)
-    list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    # With what they share.
+    file(GLOB sources CONFIGURE_DEPENDS "*/*.rs")
     add_custom_command(OUTPUT "${program}"
         COMMAND "${BENCH_CARGO}" build --quiet --release --offline
         DEPENDS ${sources} "${project}/src/main.rs" "${project}/Cargo.toml"
-            "${CMAKE_CURRENT_SOURCE_DIR}/support/runner.rs"
         WORKING_DIRECTORY "${project}"
         COMMENT "Building the peers in Rust"
         VERBATIM)
