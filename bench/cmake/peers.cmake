@@ -3,8 +3,6 @@
 # The peers in C and C++.  For each that is found: BENCH_WITH_<name>, and a
 # target bench_peer_<name> to link to.  OpenMP is compiled twice, by GCC for its
 # libgomp and by clang for LLVM's libomp, each with its own library.
-#
-# Where a peer is not packaged, point CMAKE_PREFIX_PATH at an installed copy.
 
 set(BENCH_PEERS tbb pthreadpool)
 
@@ -44,6 +42,8 @@ if(PTHREADPOOL_INCLUDE AND PTHREADPOOL_LIBRARY)
     target_include_directories(bench_peer_pthreadpool SYSTEM INTERFACE
         "${PTHREADPOOL_INCLUDE}")
 endif()
+
+include("${CMAKE_CURRENT_LIST_DIR}/optional_peers.cmake")
 
 # ---- OpenMP --------------------------------------------------------------
 

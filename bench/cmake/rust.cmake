@@ -2,11 +2,14 @@
 #
 # The peers in Rust: all rayon*.rs and crossbeam*.rs become modules of one
 # program, built from the crates that Debian packages (librust-rayon-dev,
-# librust-crossbeam-deque-dev), without a network.
+# librust-crossbeam-deque-dev), without a network.  So do all chili*.rs where
+# BENCH_CHILI_ROOT says where that crate is; it is linked as it was built.
 
 find_program(BENCH_CARGO cargo)
 set(BENCH_CRATES /usr/share/cargo/registry CACHE PATH
     "Where the crates rayon and crossbeam-deque are")
+set(BENCH_CHILI_ROOT "" CACHE PATH
+    "The directory of the crate chili, with target/release/libchili.rlib")
 
 function(bench_rust)
     file(GLOB rayon "${BENCH_CRATES}/rayon-1*")
@@ -16,8 +19,19 @@ function(bench_rust)
     endif()
     set(project "${CMAKE_CURRENT_BINARY_DIR}/rust")
     set(program "${project}/target/release/bench-rust")
+    set(patterns "*/rayon*.rs" "*/crossbeam*.rs")
+    set(extern "")
+    set(library "")
+    set(chili "${BENCH_CHILI_ROOT}/target/release/libchili.rlib")
+    if(BENCH_CHILI_ROOT AND EXISTS "${chili}")
+        list(APPEND patterns "*/chili*.rs")
+        set(extern -- --extern "chili=${chili}")
+        set(library "${chili}")
+    elseif(BENCH_CHILI_ROOT)
+        message(STATUS "No ${chili}: chili is left out")
+    endif()
     file(GLOB sources CONFIGURE_DEPENDS
-        RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "*/rayon*.rs" "*/crossbeam*.rs")
+        RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" ${patterns})
     set(modules "#[path = \"${CMAKE_CURRENT_SOURCE_DIR}/support/runner.rs\"]\n")
     string(APPEND modules "mod runner;\n")
     set(arms "")
@@ -44,8 +58,9 @@ function(bench_rust)
     # With what they share.
     file(GLOB sources CONFIGURE_DEPENDS "*/*.rs")
     add_custom_command(OUTPUT "${program}"
-        COMMAND "${BENCH_CARGO}" build --quiet --release --offline
-        DEPENDS ${sources} "${project}/src/main.rs" "${project}/Cargo.toml"
+        COMMAND "${BENCH_CARGO}" rustc --quiet --release --offline ${extern}
+        DEPENDS ${sources} ${library} "${project}/src/main.rs"
+            "${project}/Cargo.toml"
         WORKING_DIRECTORY "${project}"
         COMMENT "Building the peers in Rust"
         VERBATIM)
