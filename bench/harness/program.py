@@ -5,6 +5,7 @@ Between two turns the process is stopped, so that idle workers which spin do
 not disturb the others.
 """
 
+import contextlib
 import os
 import selectors
 import signal
@@ -153,6 +154,8 @@ class Program:
         """Whatever it does; may be called again."""
         self._finish()
         self.errors.close()
-        self.process.stdin.close()
+        # What it was told last may still be on its way to nobody.
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
         self.process.stdout.close()
         self.selector.close()

@@ -115,6 +115,15 @@ class Turns(unittest.TestCase):
         self.assertIn("said: nonsense", rows["babbles"].error)
         self.assertEqual(len(rows["a"].samples), 2)
 
+    def test_a_program_may_die_between_its_turns(self):
+        """It is reported like any other failure."""
+        program = Program(self.command("a"), 1, 1)
+        program.ready(60)
+        program.process.kill()
+        program.process.wait()
+        with self.assertRaises(Failed):
+            program.sample(60)
+
     def test_a_hang_is_ended(self):
         """By the limit; the process is gone."""
         program = Program(self.command("hangs"), 1, 1)
