@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/openmp.h"
 #include "levels.h"
-
-#include <omp.h>
 
 static int setup(const bench_args *args)
 {
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return levels_setup(args);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/openmp.h"
 #include "fib.h"
-
-#include <omp.h>
 
 static uint64_t fib(uint64_t n)
 {
@@ -20,8 +19,7 @@ static uint64_t fib(uint64_t n)
 static int setup(const bench_args *args)
 {
     fib_n = args->size;
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return 0;
 }
 

@@ -3,14 +3,7 @@
  * serial-call.c: both calls by a function that is not inlined and is given
  * pointers: what the interface of ws_join() costs by itself.
  */
-#include "fib.h"
-
 typedef int (*fib_fn)(void *arg);
-
-typedef struct {
-    uint64_t n;
-    uint64_t result;
-} fib_arg;
 
 static int call_both(fib_fn a, void *arg_a, fib_fn b, void *arg_b)
 {
@@ -22,19 +15,8 @@ static int call_both(fib_fn a, void *arg_a, fib_fn b, void *arg_b)
 /* volatile: what it is, the compiler does not know */
 static int (*volatile call)(fib_fn, void *, fib_fn, void *) = call_both;
 
-static int fib(void *arg)
-{
-    fib_arg *f = arg;
-    if (f->n < 2) {
-        f->result = f->n;
-        return 0;
-    }
-    fib_arg a = {f->n - 1, 0};
-    fib_arg b = {f->n - 2, 0};
-    call(fib, &a, fib, &b);
-    f->result = a.result + b.result;
-    return 0;
-}
+#define FIB_BOTH call
+#include "pairs.h"
 
 static int setup(const bench_args *args)
 {

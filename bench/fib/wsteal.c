@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "../support/pool.h"
-#include "fib.h"
 
-typedef struct {
-    uint64_t n;
-    uint64_t result;
-} fib_arg;
-
-static int fib(void *arg)
-{
-    fib_arg *f = arg;
-    if (f->n < 2) {
-        f->result = f->n;
-        return 0;
-    }
-    fib_arg a = {f->n - 1, 0};
-    fib_arg b = {f->n - 2, 0};
-    ws_join(fib, &a, fib, &b);
-    f->result = a.result + b.result;
-    return 0;
-}
+#define FIB_BOTH ws_join
+#include "pairs.h"
 
 static int setup(const bench_args *args)
 {

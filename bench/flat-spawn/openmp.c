@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/openmp.h"
 #include "flat.h"
-
-#include <omp.h>
 
 static int setup(const bench_args *args)
 {
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return flat_setup(args);
 }
 
@@ -16,7 +14,7 @@ static void sample(void)
 #pragma omp single
     for (uint64_t i = 0; i < flat_size; i++) {
 #pragma omp task
-        flat_ran[omp_get_thread_num()].count++;
+        bench_counts[omp_get_thread_num()].count++;
     }
 }
 

@@ -12,7 +12,7 @@ static int flat_task(struct ws_scope *scope, void *arg)
 {
     (void)scope;
     (void)arg;
-    flat_ran[ws_current_index()].count++;
+    bench_counts[ws_current_index()].count++;
     return 0;
 }
 
@@ -30,7 +30,7 @@ static int flat_pool_setup(const bench_args *args)
     if (flat_setup(args) != 0 || bench_pool_setup(args) != 0) {
         return -1;
     }
-    return ws_pool_worker_slots(bench_pool) <= FLAT_WORKERS ? 0 : -1;
+    return ws_pool_worker_slots(bench_pool) <= BENCH_COUNTS ? 0 : -1;
 }
 
 #endif

@@ -3,7 +3,7 @@
 
 static void task(void)
 {
-    flat_ran[0].count++;
+    bench_counts[0].count++;
 }
 
 /* As a task is called: through a pointer. */

@@ -15,7 +15,7 @@ static void sample()
         tbb::task_group group;
         for (std::uint64_t i = 0; i < flat_size; i++) {
             group.run([] {
-                flat_ran[tbb::this_task_arena::current_thread_index()].count++;
+                bench_counts[tbb::this_task_arena::current_thread_index()].count++;
             });
         }
         group.wait();

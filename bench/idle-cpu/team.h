@@ -5,8 +5,7 @@
 #ifndef BENCH_IDLE_CPU_TEAM_H
 #define BENCH_IDLE_CPU_TEAM_H
 
-#include <omp.h>
-
+#include "../support/openmp.h"
 #include "idle.h"
 
 static uint64_t team_tree(int depth)
@@ -42,8 +41,7 @@ static void team_run(void (*job)(void))
 static int team_setup(const bench_args *args)
 {
     static const idle_pool pool = {team_burst, team_run};
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return idle_setup(args, &pool);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/openmp.h"
 #include "matmul.h"
-
-#include <omp.h>
 
 static void multiply(double *c, const double *a, const double *b, size_t n)
 {
@@ -25,8 +24,7 @@ static void multiply(double *c, const double *a, const double *b, size_t n)
 
 static int setup(const bench_args *args)
 {
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return matmul_setup(args);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/openmp.h"
 #include "merge.h"
-
-#include <omp.h>
 
 static void merge(const merge_item *a, size_t na, const merge_item *b,
                   size_t nb, merge_item *out)
@@ -39,8 +38,7 @@ static void sort(merge_item *a, merge_item *spare, size_t n, int to_spare)
 
 static int setup(const bench_args *args)
 {
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return merge_setup(args);
 }
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/counts.h"
 #include "../support/pool.h"
 #include "queens.h"
-
-/* What workers have found, each for itself. */
-static struct {
-    uint64_t count;
-    char pad[120];
-} found[64];
 
 static int place(struct ws_scope *scope, void *arg)
 {
     const queens_board *b = arg;
     if (b->columns == queens_full) {
-        found[ws_current_index()].count++;
+        bench_counts[ws_current_index()].count++;
         return 0;
     }
     for (uint32_t open = queens_free(b); open != 0; open &= open - 1) {
@@ -27,18 +22,14 @@ static int setup(const bench_args *args)
     if (queens_setup(args) != 0 || bench_pool_setup(args) != 0) {
         return -1;
     }
-    return ws_pool_worker_slots(bench_pool) <= 64 ? 0 : -1;
+    return ws_pool_worker_slots(bench_pool) <= BENCH_COUNTS ? 0 : -1;
 }
 
 static void sample(void)
 {
     queens_board empty = {0, 0, 0};
     ws_scope_in(bench_pool, 0, place, &empty);
-    queens_result = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        queens_result += found[i].count;
-        found[i].count = 0;
-    }
+    queens_result = bench_counts_take();
 }
 
 int main(int argc, char **argv)

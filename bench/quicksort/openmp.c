@@ -2,10 +2,9 @@
 /*
  * openmp.c: OpenMP has no sort; the first part of each split is a task.
  */
+#include "../support/openmp.h"
 #include "introsort.h"
 #include "quick.h"
-
-#include <omp.h>
 
 enum {
     CUT_OFF = 4096
@@ -26,8 +25,7 @@ static void sort(uint64_t *a, size_t n, unsigned levels)
 
 static int setup(const bench_args *args)
 {
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return quick_setup(args);
 }
 

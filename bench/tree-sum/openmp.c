@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/openmp.h"
 #include "tree.h"
-
-#include <omp.h>
 
 static uint64_t sum(const tree_node *node)
 {
@@ -19,8 +18,7 @@ static uint64_t sum(const tree_node *node)
 
 static int setup(const bench_args *args)
 {
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
+    bench_openmp_setup(args->workers);
     return tree_setup(args);
 }
 

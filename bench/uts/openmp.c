@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../support/openmp.h"
+#include "../support/counts.h"
 #include "uts.h"
-
-#include <omp.h>
-
-static struct {
-    uint64_t count;
-    char pad[120];
-} found[64];
 
 static void visit(uts_node node)
 {
     unsigned n = uts_children(&node);
-    found[omp_get_thread_num()].count++;
+    bench_counts[omp_get_thread_num()].count++;
     for (unsigned i = 0; i < n; i++) {
         uts_node child = uts_child(&node, i);
 #pragma omp task firstprivate(child)
@@ -21,9 +16,8 @@ static void visit(uts_node node)
 
 static int setup(const bench_args *args)
 {
-    omp_set_dynamic(0);
-    omp_set_num_threads((int)args->workers);
-    return args->workers <= 64 ? uts_setup(args) : -1;
+    bench_openmp_setup(args->workers);
+    return args->workers <= BENCH_COUNTS ? uts_setup(args) : -1;
 }
 
 static void sample(void)
@@ -31,11 +25,7 @@ static void sample(void)
 #pragma omp parallel
 #pragma omp single
     visit(uts_root);
-    uts_result = 0;
-    for (int i = 0; i < 64; i++) {
-        uts_result += found[i].count;
-        found[i].count = 0;
-    }
+    uts_result = bench_counts_take();
 }
 
 int main(int argc, char **argv)

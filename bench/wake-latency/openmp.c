@@ -5,10 +5,9 @@
  */
 #define _GNU_SOURCE
 
+#include "../support/openmp.h"
 #include "../support/passive.h"
 #include "wake.h"
-
-#include <omp.h>
 
 static uint64_t submit(void)
 {
@@ -46,8 +45,7 @@ static uint64_t leaf(void)
 static int setup(const bench_args *args)
 {
     bench_args own = *args;
-    omp_set_dynamic(0);
-    omp_set_num_threads(own.workers < 2 ? 2 : (int)own.workers);
+    bench_openmp_setup(own.workers < 2 ? 2 : own.workers);
     return wake_setup(&own);
 }
 
