@@ -79,19 +79,18 @@ function(bench_openmp_with compiler workload source impl)
     set(target bench_${workload}_${impl})
     set(program "${CMAKE_CURRENT_BINARY_DIR}/openmp/${target}")
     set(from "${CMAKE_CURRENT_SOURCE_DIR}/${workload}/${source}")
-    file(GLOB headers CONFIGURE_DEPENDS
-        "${CMAKE_CURRENT_SOURCE_DIR}/${workload}/*.h")
+    set(runner "${CMAKE_CURRENT_SOURCE_DIR}/support/runner.c")
+    # The headers are those of the file that is compiled last.
     add_custom_command(OUTPUT "${program}"
-        COMMAND "${compiler}" -std=c11 ${bench_flags} -fopenmp "${from}"
-            "${CMAKE_CURRENT_SOURCE_DIR}/support/runner.c"
+        COMMAND "${compiler}" -std=c11 ${bench_flags} -fopenmp "${runner}"
+            "${from}" -MD -MT "${program}" -MF "${program}.d"
             -o "${program}" -lm
-        DEPENDS "${from}" ${headers} support/runner.c support/runner.h
-            support/passive.h
+        DEPENDS "${from}" "${runner}" support/runner.h
+        DEPFILE "${program}.d"
         COMMENT "Building ${target}"
         VERBATIM)
     add_custom_target(${target} ALL DEPENDS "${program}")
     bench_announce(${workload} ${impl} "${program}")
-    set(BENCH_MANIFEST "${BENCH_MANIFEST}" PARENT_SCOPE)
 endfunction()
 
 function(bench_openmp workload source)
@@ -105,5 +104,4 @@ function(bench_openmp workload source)
         bench_openmp_with("${BENCH_CLANG}" ${workload} ${source}
             libomp${variant})
     endif()
-    set(BENCH_MANIFEST "${BENCH_MANIFEST}" PARENT_SCOPE)
 endfunction()

@@ -65,5 +65,4 @@ function(bench_rust)
         COMMENT "Building the peers in Rust"
         VERBATIM)
     add_custom_target(bench_rust_peers ALL DEPENDS "${program}")
-    set(BENCH_MANIFEST "${BENCH_MANIFEST}" PARENT_SCOPE)
 endfunction()
