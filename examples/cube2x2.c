@@ -15,7 +15,7 @@
  * of the workers all the time.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "cube_levels.h"
+#include "cube_visited.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -60,50 +60,16 @@ static int levels(int serial)
 
 /* ---- the general search ---------------------------------------------- */
 
-/* One bit per state: 460 KB stay in a core's cache. */
-static _Atomic uint32_t visited[STATES / 32 + 1];
-static uint32_t plain_visited[STATES / 32 + 1];
 static uint64_t n_visited;
 static int quiet;
-
-static int first_time(uint32_t state)
-{
-    const uint32_t bit = (uint32_t)1 << state % 32;
-    /* relaxed: the bit hands no data over */
-    return (atomic_fetch_or_explicit(&visited[state / 32], bit,
-                                     memory_order_relaxed) &
-            bit) == 0;
-}
-
-static unsigned is_new(uint32_t state)
-{
-    /* relaxed: asked again by first_time() */
-    return ~(atomic_load_explicit(&visited[state / 32], memory_order_relaxed) >>
-             state % 32) &
-           1;
-}
-
-/* The states that follow and look new; how many.  Without a branch per state,
- * which nobody could predict. */
-static unsigned next_states(uint32_t state, uint32_t out[MOVES])
-{
-    const uint32_t *perm = perm_to[state / TWISTS];
-    const uint16_t *twist = twist_to[state % TWISTS];
-    unsigned n = 0;
-    for (unsigned m = 0; m < MOVES; m++) {
-        out[n] = perm[m] + twist[m];
-        n += is_new(out[n]);
-    }
-    return n;
-}
 
 static int expand(const void *state, struct ws_search *search, void *arg)
 {
     uint32_t next[MOVES];
-    const unsigned n = next_states(*(const uint32_t *)state, next);
+    const unsigned n = visited_next(*(const uint32_t *)state, next);
     (void)arg;
     for (unsigned i = 0; i < n; i++) {
-        if (first_time(next[i])) {
+        if (visited_add(next[i])) {
             ws_search_emit(search, &next[i]);
         }
     }
@@ -129,7 +95,7 @@ static int search(void)
     config.state_size = sizeof root;
     config.roots = &root;
     config.n_roots = 1;
-    config.roots_visited = first_time(root);
+    config.roots_visited = visited_add(root);
     config.expand = expand;
     config.progress = progress;
     config.progress_ms = 50;
@@ -141,9 +107,9 @@ static int search(void)
 static int spawn_state(struct ws_scope *scope, void *arg)
 {
     uint32_t next[MOVES];
-    const unsigned n = next_states((uint32_t)(uintptr_t)arg, next);
+    const unsigned n = visited_next((uint32_t)(uintptr_t)arg, next);
     for (unsigned i = 0; i < n; i++) {
-        if (first_time(next[i])) {
+        if (visited_add(next[i])) {
             ws_scope_spawn(scope, spawn_state, (void *)(uintptr_t)next[i]);
         }
     }
@@ -152,10 +118,10 @@ static int spawn_state(struct ws_scope *scope, void *arg)
 
 static int per_state(void)
 {
-    first_time(0);
+    visited_add(0);
     const int code = ws_scope(spawn_state, NULL);
     for (uint32_t i = 0; i < STATES; i++) {
-        n_visited += !is_new(i);
+        n_visited += !visited_look(i);
     }
     return code;
 }
@@ -168,23 +134,15 @@ static int serial_search(void)
     if (stack == NULL) {
         return WS_ENOMEM;
     }
-    plain_visited[0] = 1;
+    visited[0] = 1;
     stack[n_open++] = 0;
     while (n_open > 0) {
         const uint32_t state = stack[--n_open];
-        const uint32_t *perm = perm_to[state / TWISTS];
-        const uint16_t *twist = twist_to[state % TWISTS];
-        unsigned n = 0;
-        for (unsigned m = 0; m < MOVES; m++) {
-            const uint32_t next = perm[m] + twist[m];
-            stack[n_open + n] = next;
-            n += ~(plain_visited[next / 32] >> next % 32) & 1;
-        }
+        const unsigned n = visited_next(state, &stack[n_open]);
         for (unsigned i = 0; i < n; i++) {
-            const uint32_t next = stack[n_open + i];
-            plain_visited[next / 32] |= (uint32_t)1 << next % 32;
+            const uint32_t next = stack[n_open++];
+            visited[next / 32] |= (uint32_t)1 << next % 32;
         }
-        n_open += n;
         count += n;
     }
     n_visited = count;
@@ -225,7 +183,6 @@ static double seconds(void)
 static void clear(void)
 {
     memset(&visited, 0, sizeof visited);
-    memset(plain_visited, 0, sizeof plain_visited);
     n_visited = 0;
 }
 
