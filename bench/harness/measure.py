@@ -137,24 +137,22 @@ def take_turns(workload, rows, samples, progress, timeout=TIMEOUT_S):
 
 
 def count_allocations(workload, rows, library, timeout=TIMEOUT_S):
-    """In runs of their own: the second sample of each, the first warms up."""
+    """In a run of its own: of the second sample, the first warms up."""
     for row in rows:
         if row.error or not row.samples:
             continue
-        counts = []
         try:
-            for turns in (1, 2):
-                program = Program(workload.programs[row.impl], row.workers,
-                                  row.size, row.point, library)
-                try:
-                    program.ready(timeout)
-                    for _ in range(turns):
-                        units = program.sample(timeout).units
-                    counts.append(program.end(timeout)[1])
-                finally:
-                    program.kill()
+            program = Program(workload.programs[row.impl], row.workers,
+                              row.size, row.point, library)
+            try:
+                program.ready(timeout)
+                program.sample(timeout)
+                units = program.sample(timeout).units
+                _, calls = program.end(timeout)
+            finally:
+                program.kill()
         except Failed as error:
             row.error = str(error)
             continue
-        if counts[0] >= 0:
-            row.allocs = max(counts[1] - counts[0], 0) / max(units, 1)
+        if calls >= 0:
+            row.allocs = calls / max(units, 1)

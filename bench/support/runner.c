@@ -50,7 +50,7 @@ static uint64_t allocations_now(void)
 
 /* ---- one sample ------------------------------------------------------ */
 
-static uint64_t allocated;
+static uint64_t allocated; /* in the last sample */
 
 static void run_sample(const bench_program *program)
 {
@@ -63,7 +63,7 @@ static void run_sample(const bench_program *program)
     program->sample();
     wall = bench_now_ns() - wall;
     cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    allocated += allocations_now() - before;
+    allocated = allocations_now() - before;
     uint64_t check = program->check();
     printf("sample %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", wall,
            cpu, program->units(), check);

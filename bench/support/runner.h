@@ -16,8 +16,8 @@
  *     > end PEAK_KIB ALLOCATIONS             and it exits with 0
  *
  * PEAK_KIB: the largest resident size of the process.  ALLOCATIONS: calls of
- * malloc and its like within samples, or -1 where nobody counts them; they are
- * counted if count_malloc.c is preloaded.
+ * malloc and its like within the last sample, or -1 where nobody counts them;
+ * they are counted if count_malloc.c is preloaded.
  */
 #ifndef BENCH_SUPPORT_RUNNER_H
 #define BENCH_SUPPORT_RUNNER_H

@@ -124,7 +124,7 @@ pub fn run(words: &[String], new: fn(&Args) -> Box<dyn Program>) {
         program.sample();
         let wall = start.elapsed().as_nanos();
         let cpu = cpu_ns() - cpu;
-        allocated += now() - before;
+        allocated = now() - before;
         let check = program.check();
         println!("sample {} {} {} {:x}", wall, cpu, program.units(), check);
         std::io::stdout().flush().expect("a reader");

@@ -48,9 +48,9 @@ static uint64_t events(uint64_t word)
 }
 
 void wsi_sleep_init(wsi_sleep *s, wsi_parker *parkers, unsigned n,
-                    uint32_t events)
+                    uint32_t first_event)
 {
-    wsi_u64_init(&s->word, events * EVENT_ONE);
+    wsi_u64_init(&s->word, first_event * EVENT_ONE);
     s->parkers = parkers;
     s->n = n;
     s->fences = wsi_fences_mode();

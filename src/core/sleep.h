@@ -56,10 +56,10 @@ typedef struct {
     void *pool;
 } wsi_sleep_ops;
 
-/* `parkers` holds n zeroed elements.  `events` is the first value of the event
- * counter: a test hook for its wrap-around. */
+/* `parkers` holds n zeroed elements.  `first_event` is the first value of
+ * the event counter: a test hook for its wrap-around. */
 void wsi_sleep_init(wsi_sleep *s, wsi_parker *parkers, unsigned n,
-                    uint32_t events);
+                    uint32_t first_event);
 
 /* ---- a worker about itself ------------------------------------------- */
 

@@ -91,12 +91,11 @@ static inline void wsi_pace_step(wsi_pace *pace)
     if (now < pace->probe_end) {
         bool room = took * WSI_PACE_LEAP < pace->probe_end - now;
         block *= room ? WSI_PACE_LEAP : WSI_PACE_GROWTH;
-    } else if (took < WSI_PACE_TARGET / 2) {
-        pace->probe_end = 0;
-        block *= 2;
     } else {
         pace->probe_end = 0;
-        if (took > 2 * WSI_PACE_TARGET) {
+        if (took < WSI_PACE_TARGET / 2) {
+            block *= 2;
+        } else if (took > 2 * WSI_PACE_TARGET) {
             /* Clocks that jump do no harm: a block of at least 1. */
             double scale = (double)WSI_PACE_TARGET / (double)took;
             block = (size_t)((double)block * scale);
